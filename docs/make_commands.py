@@ -24,9 +24,9 @@ Written from the commands' own help by `make docs`; do not edit by hand.
 
 `goldgrade --project PATH COMMAND …` works on one project, by default `$GOLDGRADE_PROJECT`, else
 `data/goldgrade.duckdb`. Exit status: 0 done, 1 refused or failed with a sentence on standard error, 2 usage,
-143 ended by SIGTERM. Every command works while the app is serving. `--as NAME` says who does it, `--reason
-WHY` why; with `--json` it prints only one JSON object. These options mean the same in all commands that have
-them, and are not repeated below:
+143 ended by SIGTERM. Every command works while the app is serving. `--as NAME` names the person who runs
+the command, `--reason WHY` gives the reason, and `--json` prints the result as one JSON object. The
+following options mean the same in all commands, and are not repeated below:
 
 """
 

@@ -63,7 +63,7 @@ def press(*keys: str) -> Callable[[Page], None]:
 
 
 def begin(page: Page) -> None:
-    """Leave the guide of the first visit; wait for an item to practise on."""
+    """Leave the guide of the first visit; wait for an item to practice on."""
     page.keyboard.press("Enter")
     start(page)
 

@@ -125,6 +125,6 @@ class Project:
         options = flatten_request(build_request(operation.request, {}))
         if unknown := values.keys() - options.keys():
             names = ", ".join(sorted(unknown))
-            raise InputError(f"{names}: no option of {step}; it has {', '.join(options)}.")
+            raise InputError(f"{step} has no option {names}; its options are {', '.join(options)}.")
         request = read_request(operation.request, asdict(build_request(operation.request, values)))
         return operation.run(self._store, request, silent, COMMAND_LINE)

@@ -24,7 +24,7 @@ from curation.core.text import pluralize
 MIN_SHARE_OF_OTHERS = 0.5
 """An annotator agrees too little if their kappa is clearly below this share of the kappa among the others."""
 NO_VARIATION = "undefined: everyone gave the same grade"
-NOBODY_ELSE = f"fewer than {MINIMUM_GRADES} of the pairs were also graded by two comparable annotators"
+NOBODY_ELSE = f"two comparable annotators also graded fewer than {MINIMUM_GRADES} of these pairs"
 OTHERS_BY_CHANCE = "the others agree among themselves no better than chance"
 _ROUNDING_ERROR = 1e-12
 
@@ -223,8 +223,8 @@ def _compare(name: str, shared: SharedGrades, others: OthersKappa | None, seed: 
     agreement = OthersAgreement(name, pairs, queries)
     if not shared.has_enough:
         shared_pairs = f"{pluralize(pairs, 'pair')} of {pluralize(queries, 'query', 'queries')}"
-        needed = f"{MINIMUM_GRADES} of {MINIMUM_QUERIES} are needed"
-        return agreement._replace(undefined=f"others graded {shared_pairs}; {needed}")
+        needed = f"needed: {MINIMUM_GRADES} pairs of {MINIMUM_QUERIES} queries"
+        return agreement._replace(undefined=f"shared with other annotators: {shared_pairs}; {needed}")
     comparison = test_kappa(shared, others)
     if comparison is None:
         return agreement._replace(undefined=NO_VARIATION)

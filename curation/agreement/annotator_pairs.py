@@ -22,7 +22,7 @@ from curation.core.statistics.bootstrap import RESAMPLES, Sums, resample_figures
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES
 
-NO_SPREAD = "undefined: both gave one and the same grade to all common pairs"
+NO_SPREAD = "undefined: both annotators gave the same grade to all common pairs"
 _FIGURE_COUNT = 3
 """Number of values for two annotators: raw agreement, kappa and difference, as in `AnnotatorPair`."""
 

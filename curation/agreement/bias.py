@@ -107,7 +107,7 @@ def _compute_bias(
     if not _has_enough(query):
         why = (
             f"{pluralize(grades, 'grade')} of {pluralize(queries, 'query', 'queries')} can be compared; "
-            f"{MINIMUM_GRADES} of {MINIMUM_QUERIES} are needed"
+            f"{MINIMUM_GRADES} grades of {MINIMUM_QUERIES} queries are needed"
         )
         return AnnotatorBias(name, grades, queries, undefined=why, no_trend=why)
     sums, counts = _sum_by_query(query, differences)

@@ -130,7 +130,7 @@ def count_fast_answers(
         answer_count = int(is_own.sum())
         median = float(np.median(seconds[is_own])) if answer_count else 0.0
         if answer_count < MIN_ANSWERS and not AnswerPace(name, answer_count, 0, median).unread:
-            counts[name] = f"{answer_count:,} timed answers, {MIN_ANSWERS} are needed"
+            counts[name] = f"{answer_count:,} timed answers; {MIN_ANSWERS} are needed"
             continue
         compared = len(set(names[is_other])) >= MIN_OTHERS and is_other.sum() >= MIN_ANSWERS
         limits = _compute_limits(seconds, groups, is_other) if compared else np.zeros(len(seconds))

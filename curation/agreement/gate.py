@@ -31,8 +31,8 @@ from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting
 
 ALPHA, CONSISTENCY = "ordinal alpha", "consistency"
 NOT_COUNTED_REMARK = (
-    "{repeats:,} repeats are left out, by annotators whose grades agree with nobody's, or are nearly always "
-    "the same ({people:,})"
+    "{repeats:,} repeats are left out: they come from annotators whose grades agree with nobody's or are "
+    "nearly always the same ({people:,})"
 )
 SINGLE_JUDGE_REASON = "the project is set to one annotator, so agreement cannot be measured"
 ONLY_IMPORTED_REASON = "all judgments were imported, so no pair was shown twice"
@@ -129,8 +129,8 @@ class Gate:
             if check.figure == ALPHA:
                 return advise(Estimate(*check[2:6], check.why), self.confused, check.wanted)
             if check.state == "missed" and check.value is not None and check.value < check.wanted:
-                return "Change the guide: people do not repeat their own grades."
-            return "Have people grade more pairs twice."
+                return "Change the guide: annotators do not repeat their own grades."
+            return "Have annotators grade more blind duplicates."
         return ""
 
     @property
@@ -238,7 +238,7 @@ def has_only_imports(cursor: Cursor) -> bool:
 def _check_alpha(alpha: Estimate, minimum: float) -> GateCheck:
     why = alpha.why
     if alpha.n < MINIMUM_UNITS and why is None:
-        why = f"too few: {alpha.n:,} doubly judged pairs"
+        why = f"there are too few doubly judged pairs ({alpha.n:,})"
     if why is not None or alpha.low is None:
         return GateCheck(ALPHA, minimum, *alpha[:4], "undefined", why)
     return GateCheck(ALPHA, minimum, *alpha[:4], "met" if alpha.low >= minimum else "missed")

@@ -113,7 +113,7 @@ def compute_one_grade_p(steps: Ints, other_counts: Ints) -> float:
 
 def _find_modal_grade(steps: Ints, other_counts: Ints, scale: Ints) -> ModalGrade | str:
     if len(steps) < MIN_ANSWERS:
-        return f"{pluralize(len(steps), 'pair')} that others graded, too; {MIN_ANSWERS} are needed"
+        return f"{pluralize(len(steps), 'pair')} that other annotators graded, too; {MIN_ANSWERS} are needed"
     times = np.bincount(steps, minlength=len(scale))
     mode = int(times.argmax())
     others_times, others_grades = int(other_counts[:, mode].sum()), int(other_counts.sum())

@@ -59,7 +59,7 @@ def _name_uninformative(report: AgreementReport) -> str:
     if not report.uninformative:
         return ""
     return (
-        f" This leaves out {', '.join(report.uninformative)}, whose grades agree with nobody's, or are "
+        f" The share leaves out {', '.join(report.uninformative)}, whose grades agree with nobody's, or are "
         "nearly always the same. Repeating such grades does not show consistency."
     )
 
@@ -69,4 +69,4 @@ def _state_disputes(report: AgreementReport) -> str:
     if report.disputed:
         disputed = f"{report.disputed:,} of {pairs:,} judged pairs are disputed"
         return f"{disputed} and wait for a reviewer's decision."
-    return f"None of the {pairs:,} judged pairs is disputed." if pairs else "No pair has been judged yet."
+    return f"No pair is disputed ({pairs:,} judged)." if pairs else "No pair has been judged yet."

@@ -113,7 +113,11 @@ def make_annotators_section(people: Sequence[AnnotatorMetrics]) -> Section:
     )
     table = Table("Annotators", columns, tuple(map(_make_annotator_row, people)))
     excluded = ", ".join(f"{person.annotator} ({person.left_out})" for person in people if person.left_out)
-    sentence = f"Left out of the comparison, for the reason in parentheses: {excluded}." if excluded else ""
+    sentence = (
+        f"The comparison leaves out these annotators, for the reason in parentheses: {excluded}."
+        if excluded
+        else ""
+    )
     return Section("", sentence, (), (table,))
 
 
@@ -156,8 +160,8 @@ def _make_coefficients(report: AgreementReport) -> Section:
     between = report.between
     marks = [make_mark(row.label, between.figures[row.name]) for row in COEFFICIENTS]
     remark = (
-        f"{pluralize(between.judgments, 'grade')} of {pluralize(between.annotators, 'annotator')}. Pairs "
-        f"with only one grade are left out: {between.single:,}. {READING}"
+        f"{pluralize(between.judgments, 'grade')} of {pluralize(between.annotators, 'annotator')}. The "
+        f"coefficients leave out {pluralize(between.single, 'pair')} with only one grade. {READING}"
         f"{f' {between.small_set}' if between.small_set else ''}"
     )
     title = "Agreement between annotators"
@@ -260,7 +264,7 @@ def _tabulate_lines(sources: DisagreementSources, report: AgreementReport) -> tu
         )
         for line in sources.lines
     )
-    caption = "By the two grades that annotators confused"
+    caption = "Disagreements by pair of confused grades"
     return _drop_empty(Table(caption, columns, rows, words=True))
 
 
@@ -302,7 +306,7 @@ def _make_consistency(people: Iterable[IntraAgreement]) -> Section:
         marks.append(Mark(row.annotator, estimate, f"{row.n:,} repeats"))
     sentence = "How often annotators gave the same grade when they saw a pair again, unmarked and much later."
     hidden = len(annotators) - len(marks)
-    remark = f"{hidden:,} more annotators are only in the JSON." if hidden else ""
+    remark = f"{hidden:,} more annotators are only in the JSON output." if hidden else ""
     charts = [_draw_chart("Same grade again", marks)] if marks else []
     return _make_section("Consistency by annotator", sentence, charts, remark)
 

@@ -77,7 +77,7 @@ class RoundQuality:
         more data."""
         missing = sum(max(1, len(check.annotators)) for check in self.not_checked)
         if not self.checks:
-            return "Nothing could be checked yet."
+            return "There is not yet enough data for any check."
         checks = pluralize(self.checks, "check")
         suffix = f"; {missing:,} of {self.checks + missing:,} need more data" if missing else ""
         findings = pluralize(len(self.findings), "finding") if self.findings else "Nothing unusual"
@@ -161,7 +161,7 @@ def _list_unchecked(report: AgreementReport, signals: SignalResults) -> tuple[No
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in report.pace:
         if not row.enough:
-            few = f"{row.answers:,} timed answers, {MIN_AT_FLOOR} are needed"
+            few = f"{row.answers:,} timed answers; {MIN_AT_FLOOR} are needed"
             groups[PACE, few].append(row.annotator)
     for about, name, reason in signals.not_checked:
         groups[about, reason].append(name)

@@ -39,16 +39,16 @@ def describe_coefficients(agreement: InterAgreement) -> str:
     return (
         f"Two annotators gave equal grades in {percent(raw.value, 1)} of "
         f"{pluralize(agreement.pairs, 'comparison')} ({say_interval(raw)}). Alpha corrects for chance "
-        f"agreement; Gwet's AC2 corrects less where one grade is very common ({decimal(ac2.value)})."
+        f"agreement; Gwet's AC2 corrects less if one grade is very common ({decimal(ac2.value)})."
     )
 
 
 def describe_evidence(evidence: EvidenceAgreement) -> str:
     """State how many pairs two annotators marked, and how often their marks have no character in common."""
     pairs = pluralize(evidence.apart, "pair has", "pairs have")
-    disjoint = f"{pairs} evidence by two people that does not overlap."
+    disjoint = f"{pairs} evidence by two annotators that does not overlap."
     if evidence.apart:
-        disjoint += " If the grades are equal, these pairs wait on Adjudicate."
+        disjoint += " If the grades are equal, these pairs wait on the page Adjudicate."
     pairs = pluralize(evidence.units, "pair has", "pairs have")
     return f"{pairs} evidence by two or more annotators. {disjoint}"
 
@@ -77,11 +77,12 @@ def describe_boundary(slices: Sequence[Breakdown]) -> str:
     lowest = min(estimable, key=lambda slice_: slice_.alpha.value or 0.0).alpha
     tied = [slice_ for slice_ in estimable if decimal(slice_.alpha.value) == decimal(lowest.value)]
     uppers = [slice_.name.partition("|")[2] for slice_ in tied]
-    boundaries = ", and ".join(f"below {upper} and from {upper} on" for upper in uppers)
-    extent = "most" if len(tied) < len(estimable) else "as much everywhere"
+    boundaries = ", and ".join(f"below {upper} and grades of {upper} or more" for upper in uppers)
+    extent = "most" if len(tied) < len(estimable) else "equally"
     each = " at each boundary" if len(tied) > 1 else ""
     return (
-        f"Annotators disagree {extent} between grades {boundaries}: alpha {decimal(lowest.value)} "
+        f"Annotators disagree {extent} about the boundary between grades "
+        f"{boundaries}: alpha {decimal(lowest.value)} "
         f"({say_interval(lowest)}){each}."
     )
 
@@ -92,9 +93,9 @@ def describe_confusion(sources: DisagreementSources) -> str:
         return "No two annotators gave different grades."
     line = max(sources.lines, key=lambda item: (item.met, item.disagreement))
     return (
-        f"The most frequent disagreement is {line.lower} against {line.upper}: {line.met:,} times. The "
-        "table is symmetric, because the true grade is unknown. A row shows the others' grades of pairs "
-        "to which one annotator gave the grade of the row."
+        f"The most frequent disagreement is grade {line.lower} against grade {line.upper}: {line.met:,} "
+        "times. The table is symmetric, because the true grade is unknown. A row shows how other "
+        "annotators graded the pairs to which one annotator gave the row's grade."
     )
 
 
@@ -138,7 +139,7 @@ def describe_annotators(pairs: Sequence[AnnotatorPair]) -> str:
         return lowest
     higher, lower = (farthest.second, farthest.first) if value > 0 else (farthest.first, farthest.second)
     difference = f"{higher} grades {abs(value):.2f} steps higher than {lower} on average"
-    return f"{lowest} Largest difference in level: {difference}."
+    return f"{lowest} The largest difference in level: {difference}."
 
 
 def describe_queries(sources: DisagreementSources) -> str:
@@ -163,6 +164,6 @@ def describe_guide(sources: DisagreementSources) -> str:
     if top.decided:
         decided += f", {top.towards_upper:,} for {top.upper} and {top.towards_lower:,} for {top.lower}"
     return (
-        f"{percent(top.disagreement)} of the disagreement is between {top.lower} and {top.upper}: look "
-        f"first at the lines of the guide that distinguish these grades. {decided}."
+        f"{percent(top.disagreement)} of the disagreement is between {top.lower} and {top.upper}: first "
+        f"look at the lines of the guide that distinguish these grades. {decided}."
     )

@@ -33,7 +33,7 @@ MIN_BIAS = 0.1
 """Minimum bias, in grades, that is worth a conversation."""
 QUICK_READER_SHARE = 0.25
 """Quick readers give at most this share of fast answers."""
-NO_OTHERS = "no grades of others to compare with"
+NO_OTHERS = "there are no other annotators' grades to compare with"
 
 
 class Signal(NamedTuple):
@@ -112,9 +112,9 @@ def _test_agreement(metrics: AnnotatorMetrics) -> Finding | str:
         comparison = "no better than chance"
     return Finding(
         "agreement",
-        f"Grades agree with the others' on the same pairs {comparison}: weighted kappa "
+        f"The annotator's grades agree with the others' on the same pairs {comparison}: weighted kappa "
         f"{decimal(agreement.kappa, 2)} ({interval}{pluralize(agreement.pairs, 'pair')} of "
-        f"{pluralize(agreement.queries, 'query', 'queries')}), among the others "
+        f"{pluralize(agreement.queries, 'query', 'queries')}), and among the other annotators "
         f"{decimal(agreement.others, 2)}. Grade some of these pairs together, with the guide open. A "
         "reversed scale or a misunderstood task can be the reason.",
         agreement._asdict(),

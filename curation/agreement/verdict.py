@@ -27,7 +27,7 @@ READING = (
 _Chance = Literal["near chance", "worse than chance"]
 State = Literal["reliable", "tentative", "undecided", "too low", "no interval", "no figure", _Chance]
 _LOOK_FIRST = "First check what was graded and how fast, then check the guide."
-_MORE_PAIRS = "Have two people grade more of the same pairs."
+_MORE_PAIRS = "Have two annotators grade more of the same pairs."
 
 
 class Verdict(NamedTuple):

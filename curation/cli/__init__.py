@@ -31,7 +31,7 @@ MODULES = {
 }
 """Module → its commands. A command that is absent here is in the module with the name of the command."""
 
-STOPPED = "Stopped. Nothing is half-written."
+STOPPED = "Stopped. No file or record is half-written."
 """The sentence after Ctrl+C; a sentence on the finished parts of the work follows."""
 SECONDS_TO_END = 5.0
 """How long a command may tidy up after a signal."""
@@ -65,7 +65,10 @@ def main() -> None:
         if not _is_database_error(error):
             raise
         print(f"goldgrade: the database reported an error, and nothing was changed: {error}", file=sys.stderr)
-        print("This is a bug in goldgrade. Please report it, with the command that you ran.", file=sys.stderr)
+        print(
+            "This is a bug in goldgrade. Please report the bug, with the command that you ran.",
+            file=sys.stderr,
+        )
         sys.exit(1)
     finally:
         if jobs := sys.modules.get("curation.operations.jobs.running"):
@@ -114,4 +117,4 @@ def _refuse_broken_arguments() -> None:
     for argument in sys.argv[1:]:
         if not argument.isascii() and any("\udc80" <= character <= "\udcff" for character in argument):
             escaped = argument.encode("utf-8", "backslashreplace").decode()
-            raise InputError(f"The argument {escaped!r} is not UTF-8 text. Type it again.")
+            raise InputError(f"The argument {escaped!r} is not UTF-8 text. Type the argument again.")

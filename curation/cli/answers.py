@@ -66,7 +66,7 @@ def answers_status(
 
     The status of one task has each writer's answers, the state of the queries, and the agreement of the
     answers. With --query the command shows the answers to one query without names, and the documents that the
-    writers ticked. A query that a release seals takes a --reason.
+    writers ticked. A query that a release seals requires --reason.
 
     \b
     Examples:
@@ -152,7 +152,8 @@ def answers_nuggets(
     n_empty = list(nugget_counts.values()).count(0)
     sentence = (
         f"{pluralize(total, 'nugget')} proposed for {pluralize(len(nugget_counts), 'query', 'queries')}; for "
-        f"{n_empty:,} of these the model found no fact. Next: people review them on the page of each query. "
+        f"{n_empty:,} of these queries the model found no fact. Next: people review the proposals on the "
+        "page of each query. "
         "goldgrade answers nuggets --proposed lists the waiting proposals."
     )
     emit({"proposed": nugget_counts, "left_out": missing, "sent": sender.spending}, sentence)
@@ -185,7 +186,7 @@ def answers_to_grade(
     """Write systems' answers as documents that people can grade.
 
     A document does not name the system of its answer, and equal answers are graded once. Below an answer are
-    the reference answers (for correctness) or the contexts that the system was given (for faithfulness). For
+    the reference answers (for correctness) or the contexts that the system used (for faithfulness). For
     support each nugget becomes a query, and people grade whether an answer contains the nugget.
 
     \b

@@ -68,7 +68,7 @@ def serve_app(
     """Serve the app, in which people grade and decide.
 
     While no lead can sign in, the command prints a link by which the first lead chooses a name and a
-    password. Ctrl+C stops the app. Failures and refusals are lines on standard error.
+    password. Ctrl+C stops the app. The app writes failures and refusals to standard error.
 
     \b
     Examples:

@@ -22,9 +22,9 @@ def baseline(
     out: Annotated[Path, Option(help="Folder to write the run files to.")],
     systems: Annotated[str, Option(help="Systems, separated by commas: bm25, dense, hybrid.")] = "bm25",
     depth: Annotated[int, Option(help="Maximum number of documents for each query.")] = 1000,
-    part: Annotated[str, Option(help="Part of the split whose queries are run, or all.")] = "all",
+    part: Annotated[str, Option(help="Part of the split whose queries are searched, or all.")] = "all",
     model: Annotated[
-        str, Option(help="Embedding model of dense and hybrid: a name or a folder.")
+        str, Option(help="Embedding model for dense and hybrid: a name or a folder.")
     ] = "all-MiniLM-L6-v2",
     chunks: Annotated[
         str | None,
@@ -35,7 +35,7 @@ def baseline(
         ),
     ] = None,
     engine: Annotated[str | None, Option(help="Search engine to query instead of these systems.")] = None,
-    rate: Annotated[float, Option(help="Maximum number of requests a second to the engine.")] = RATE,
+    rate: Annotated[float, Option(help="Maximum number of requests per second to the engine.")] = RATE,
     overwrite: Annotated[bool, switch("--overwrite", "Overwrite existing files.")] = False,
 ) -> None:
     """Search a release's corpus for its queries. The ranked lists of each system are written as a TREC run
@@ -63,7 +63,7 @@ def baseline(
         with store.reading() as cursor:
             client = EngineClient(find_engine(cursor, engine), rate)
     else:
-        refuse_unused(context, "no engine is named with --engine", "rate")
+        refuse_unused(context, "--engine names no engine", "rate")
     if not {"dense", "hybrid"}.intersection(system_names):
         refuse_unused(context, "only dense and hybrid use a model; name one in --systems", "model")
     with progress_bar() as progress:

@@ -86,7 +86,7 @@ def _rename_region(text: str) -> None:
         expected = "expected the number of a region and its name, such as 4=USB hubs"
         raise InputError(f"--rename {text}: {expected}.")
     cluster = rename_cluster(project_store(), int(number), name, actor())
-    emit(cluster, f"Cluster {cluster.number} is called {cluster.name!r}.")
+    emit(cluster, f"Cluster {cluster.number} is now called {cluster.name!r}.")
 
 
 def _list_gaps(model: str, limit: int) -> None:

@@ -67,7 +67,7 @@ def disputes(
 ) -> None:
     """List disputed pairs, or queries whose answers differ.
 
-    The pairs with the largest possible effect of a decision come first. Names of annotators are not shown.
+    The pairs whose decision could have the largest effect come first. Names of annotators are not shown.
 
     Pairs that a release seals are counted, and listed with --reason only. On the page Adjudicate reviewers
     see sealed pairs, and the log of the seal notes this once a day.
@@ -112,7 +112,7 @@ def decide(
 ) -> None:
     """Decide a disputed pair, the pairs of a file, or answers.
 
-    Decisions are appended; the last decision counts. --reason gives the reason of the decision.
+    Decisions are appended; the last decision counts. --reason gives the reason for the decision.
 
     With --second-opinion one more annotator of the round gets the pair after their open items. The name of
     this annotator is not shown, and the pair leaves the list until the annotator has judged it.
@@ -196,7 +196,8 @@ def _ask_second_opinion(store: Store, query_id: str, document_id: str) -> None:
 
     round_name, asked_at = ask_opinion(store, query_id, document_id, actor())
     sentence = (
-        f"One more annotator of {round_name} gets the pair. It comes back to the list after the answer."
+        f"One more annotator of {round_name} gets the pair. The pair returns to the list after the "
+        "annotator has answered."
     )
     pair = {"query_id": query_id, "document_id": document_id}
     emit({**pair, "round": round_name, "asked_at": asked_at}, sentence)

@@ -72,7 +72,7 @@ AnswerFiles = Annotated[
 FailConditions = Annotated[
     list[str] | None,
     Option(
-        help="Exit with 1 if this holds. 'MEASURE drops', 'drops significantly', 'drops by 0.02', "
+        help="Exit with 1 if this condition holds. 'MEASURE drops', 'drops significantly', 'drops by 0.02', "
         "or 'below 0.8', also 'in any stratum' and 'with n>=30', against "
         "--baseline or the first run. Repeatable. The exit code is 2 if nothing could be checked.",
         show_default="none",
@@ -83,7 +83,7 @@ OutFiles = Annotated[
     Option(
         help="File to write. The file extension sets the format: html is the report with charts, "
         "md a summary for a comment, xml JUnit test cases. A csv or tex file has a row for each system. "
-        "A txt file has each system's values of queries in trec_eval's format. Repeatable.",
+        "A txt file has each system's value for each query, in trec_eval's format. Repeatable.",
         show_default="none",
     ),
 ]

@@ -42,7 +42,7 @@ def check_endings(files: Sequence[Path], has_conditions: bool) -> None:
     unknown = [path for path in files if path not in select_by_ending(files, *ENDINGS)]
     problems = [f"{OUT} {path}: expected an ending of {', '.join(ENDINGS)}" for path in unknown]
     if not has_conditions:
-        problem = "the file needs a test case, and only --fail-if makes one; add --fail-if"
+        problem = "the file needs a test case, which only --fail-if makes; add --fail-if"
         problems += [f"{OUT} {path}: {problem}" for path in select_by_ending(files, ".xml")]
     refuse_problems(problems)
 
@@ -59,7 +59,7 @@ def refuse_unwritable(files: Sequence[Path], systems: Sequence[str], inputs: Seq
     ------
     InputError: a file is refused.
     """
-    uses = {path.resolve(): "also a file that is read" for path in inputs[1:]}
+    uses = {path.resolve(): "also an input file" for path in inputs[1:]}
     uses[inputs[0].resolve()] = "the project itself"
     expected = "expected the name of a file in an existing folder"
     for file in files:
@@ -70,7 +70,7 @@ def refuse_unwritable(files: Sequence[Path], systems: Sequence[str], inputs: Seq
                 raise InputError(f"{OUT} {path}: its folder does not exist; {expected}.")
             if use := uses.get(path.resolve()):
                 raise InputError(f"{OUT} {path}: it is {use}; expected a different name.")
-            uses[path.resolve()] = f"also a file that {OUT} writes"
+            uses[path.resolve()] = f"also the path of a different {OUT} file"
 
 
 def write_files(

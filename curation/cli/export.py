@@ -26,7 +26,7 @@ def export(
     out: Annotated[
         Path,
         Option(
-            help="Folder to write. The folder is new, empty, or an earlier export of the release. "
+            help="Folder to write. The folder must be new, empty, or an earlier export of the release. "
             "NAME.goldgrade packs the release into that file."
         ),
     ],

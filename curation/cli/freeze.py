@@ -65,6 +65,9 @@ def _list_next_steps(frozen: Frozen) -> Iterator[str]:
     if frozen.coverage is not None:
         yield frozen.coverage
     if CHANGED in frozen.left_out:
-        yield "Judge these again (`goldgrade round open NAME --again`), or keep them with --allow-changed."
+        yield (
+            "Judge these pairs again (`goldgrade round open NAME --again`), or keep their grades with "
+            "--allow-changed."
+        )
     format = "leaderboard" if frozen.sealed else "beir"
     yield f"Next: goldgrade export {frozen.name} --format {format} --out DIR"

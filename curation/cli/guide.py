@@ -38,8 +38,8 @@ def guide_use(
     open_rounds: Annotated[
         str | None,
         Option(
-            help="Whether open rounds keep their guide or take the new one. Rounds with grades "
-            "of a different scale cannot switch."
+            help="Whether open rounds keep their guide or get the new one. Rounds with grades of a "
+            "different scale cannot switch."
         ),
     ] = None,
     same_grades: Annotated[
@@ -54,10 +54,10 @@ def guide_use(
         bool, switch("--dry-run", "Show what the new guide would change. Change nothing.")
     ] = False,
 ) -> None:
-    """Make a guide the current guide. Each judgment keeps the version under which it was given.
+    """Make a guide the current guide. Each judgment keeps the guide version under which it was given.
 
     --reason gives the reason for the audit trail and the list of versions. A dry run also checks the guide,
-    and counts the documents that have the fields of its presentation.
+    and counts the documents that have the fields that the guide displays.
 
     \b
     Examples:
@@ -91,7 +91,7 @@ def guide_show(
     version: Annotated[
         str | None, Argument(help="The beginning of a version's hash, or a file. Default: the current guide.")
     ] = None,
-    source: Annotated[bool, switch("--source", "Print the guide as a file, to be edited.")] = False,
+    source: Annotated[bool, switch("--source", "Print the guide as a file for editing.")] = False,
     against: Annotated[str | None, Option(help="Show differences from this version or file.")] = None,
     versions: Annotated[bool, switch("--versions", "List all versions instead.")] = False,
     questions: Annotated[bool, switch("--questions", "List people's questions about the guide.")] = False,
@@ -110,7 +110,7 @@ def guide_show(
     """
     store = project_store()
     if versions or questions:
-        refuse_unused(context, "this command form shows no guide", "version", "source", "against")
+        refuse_unused(context, "this form of the command shows no guide", "version", "source", "against")
         if versions:
             refuse_unused(context, "--versions lists versions alone", "questions")
             _print_versions(store)
@@ -125,7 +125,7 @@ def guide_show(
         guide = _find_guide(cursor, version) if version else current_guide(cursor)
         before = _find_guide(cursor, against) if against else None
     if before is not None:
-        refuse_unused(context, "the changes are shown; leave --against out", "source")
+        refuse_unused(context, "a dry run already shows the changes; leave out --against", "source")
         difference = compare_guides(before, guide)
         emit(_build_difference_json(difference), lambda: say(*_list_difference_lines(difference)))
     elif source and not is_json():
@@ -223,9 +223,9 @@ def _list_difference_lines(difference: GuideDifference) -> Iterator[str]:
 def _describe_evidence(guide: Guide) -> str:
     """Return a sentence about the grades for which the guide asks for evidence, or could ask."""
     if guide.evidence:
-        return f"Evidence: {guide.evidence.ask}, from grade {guide.evidence.from_grade} on"
+        return f"Evidence: {guide.evidence.ask}, for grades of {guide.evidence.from_grade} or more"
     entry = f"evidence: {{ask: optional, from_grade: {guide.scale[-1].value}}}"
-    return f"Evidence: not asked for; `{entry}` in the front matter asks for evidence."
+    return f"This guide does not ask for evidence; `{entry}` in the front matter does."
 
 
 def _list_guide_lines(guide: Guide) -> Iterator[str]:

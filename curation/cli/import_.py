@@ -41,7 +41,7 @@ def import_corpus_command(
         str | None,
         Argument(
             help=f"{RECORDS}; or a folder, zip or tar of Markdown, HTML, text, PDF and Word files; or a BEIR "
-            "folder. None with --refresh.",
+            "folder. Leave PATH out with --refresh.",
             show_default=False,
         ),
     ] = None,
@@ -49,14 +49,14 @@ def import_corpus_command(
     rate: Rate = RATE,
     dry_run: DryRun = False,
 ) -> None:
-    """Import the documents. Fields without a meaning for goldgrade are kept as metadata.
+    """Import the documents. Unknown fields are kept as metadata.
 
     Importing the same file again changes nothing. A changed document makes a new snapshot of the corpus; the
-    old one is kept. With --refresh the documents of an engine are fetched again: a changed document becomes a
-    new version, and a document that is gone leaves the corpus.
+    old one is kept. With --refresh the documents of an engine are fetched again: a changed document gets a
+    new version, and a deleted document leaves the corpus.
 
-    In a folder or an archive each file is a document. A document's id is its path without the ending, or the
-    address that its front matter or canonical link names. Front matter becomes fields. PDF and Word files
+    In a folder or an archive each file is a document. A document's id is its path without the extension, or
+    the address that its front matter or canonical link names. Front matter becomes fields. PDF and Word files
     need the packages pypdf and mammoth.
 
     \b
@@ -99,7 +99,7 @@ def import_traffic_command(
     """Import and clean logged queries. Importing the same file again changes nothing.
 
     If a log was exported again, only its new rows are imported. If an earlier log has a row with a session or
-    a time N times, the import leaves N copies of this row out. --list shows the logs that the project has,
+    a time N times, the import leaves out N copies of this row. --list shows the logs that the project has,
     and --delete removes a log, such as a log that was imported twice. Samples that were drawn from a deleted
     log keep their queries and probabilities.
 
@@ -145,7 +145,7 @@ def import_queries_command(
     path: Annotated[str, Argument(help=f"{RECORDS}, or a BEIR folder.")],
     dry_run: DryRun = False,
 ) -> None:
-    """Import queries to judge, besides the sample. Importing the same file again changes nothing.
+    """Import queries to judge, in addition to the sample. Importing the same file again changes nothing.
 
     The values of the field tag become tags of the queries, in lower case and with hyphens for spaces.
 
@@ -168,12 +168,14 @@ def import_judgments_command(
 ) -> None:
     """Import judgments that people gave elsewhere. The judgments answer open presentations of the same pairs.
 
-    Missing pairs, queries with their texts, and annotators are added and counted. An id is never taken as a
-    text. Importing the same file again changes nothing; a different grade is a correction. An empty cell is
-    no judgment. A judgment is about the text in the current corpus, unless --about says otherwise. With
-    --judge the grades are kept apart: they are not votes and add no pairs (`goldgrade judge`).
+    Missing pairs, queries with their texts, and annotators are added and counted. An id never counts as a
+    query text. Importing the same file again changes nothing; a different grade is a correction. An empty
+    cell is no judgment. A judgment is about the text in the current corpus, unless --about says otherwise.
+    With
+    --judge the grades are kept separately: they are not votes and add no pairs (`goldgrade judge`).
 
-    With --round the file is a separate pass. The newest pass of each person counts, and `goldgrade agreement
+    With --round the file is a separate judging pass. The newest pass of each person counts, and `goldgrade
+    agreement
     --round` compares the pass with the earlier judgments.
 
     \b
@@ -200,7 +202,7 @@ def import_run_command(
     path: Annotated[
         str | None,
         Argument(
-            help="A TREC run, a table (TSV, CSV, JSON lines) or ranx's file. None with --engine.",
+            help="A TREC run, a table (TSV, CSV, JSON lines) or a ranx file. Leave PATH out with --engine.",
             show_default=False,
         ),
     ] = None,
@@ -265,7 +267,7 @@ def import_answers_command(
 def import_collection_command(
     request: requests.CollectionRequest,
     path: Annotated[Path, Argument(help="A folder with the collection's files, a zip, or one file.")],
-    dry_run: Annotated[bool, switch("--dry-run", "Show which kind each file is. Import nothing.")] = False,
+    dry_run: Annotated[bool, switch("--dry-run", "Show the kind of each file. Import nothing.")] = False,
 ) -> None:
     """Import a test collection. A collection has documents, queries with information needs, and judgments.
 
@@ -322,7 +324,10 @@ def _list_logs() -> None:
     for log in logs:
         days = [f"{time:%Y-%m-%d}" if time else "" for time in (log.first, log.last)]
         rows.append((log.import_id[:8], log.source, log.rows, log.traffic, *days, log.samples))
-    emit({"logs": logs}, lambda: print_table("Logs", columns, rows) if rows else say("No log yet."))
+    emit(
+        {"logs": logs},
+        lambda: print_table("Logs", columns, rows) if rows else say("The project has no log yet."),
+    )
 
 
 def _delete_log(name: str) -> None:

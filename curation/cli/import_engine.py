@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from curation.retrieval.engines.trial import EngineTrial
     from curation.store import Document
 
-Rate = Annotated[float, Option(help="Maximum number of requests a second to the engine.")]
+Rate = Annotated[float, Option(help="Maximum number of requests per second to the engine.")]
 MAX_SHOWN = 60
 """Characters that a trial of an engine prints of each field of a document."""
 
@@ -29,7 +29,8 @@ def import_engine_command(
     file: Annotated[
         Path | None,
         Argument(
-            help="YAML file with changes to this engine's template. None with --try.", show_default=False
+            help="YAML file with changes to this engine's template. Leave FILE out with --try.",
+            show_default=False,
         ),
     ] = None,
     kind: Annotated[

@@ -26,16 +26,17 @@ def init(
     context: Context,
     guide: Annotated[
         Path | None,
-        Option(help="Labeling guide: a file or a shipped guide's name.", show_default="grades 0 to 3"),
+        Option(help="Labeling guide: a file, or the name of a shipped guide.", show_default="grades 0 to 3"),
     ] = None,
     demo: Annotated[
         Path | None, Option(metavar="FOLDER", help="Folder in which to build the demo, such as data/demo.")
     ] = None,
     demo_files: Annotated[
-        Path | None, Option(metavar="FOLDER", help="Only write the demo's corpus, log and grades there.")
+        Path | None,
+        Option(metavar="FOLDER", help="Only write the demo's corpus, log and grades to this folder."),
     ] = None,
 ) -> None:
-    """Make a project with a labeling guide's grade scale.
+    """Create a project with the grade scale of a labeling guide.
 
     \b
     Examples:
@@ -45,7 +46,7 @@ def init(
     for name, path in (("demo", demo), ("demo_files", demo_files)):
         if path is not None:
             option = f"--{name.replace('_', '-')}"
-            refuse_others(context, f"{option} is asked for alone", name)
+            refuse_others(context, f"{option} cannot be combined with other options", name)
             _make_folder(option, path)
     if demo is not None:
         _build_demo(demo)
@@ -64,7 +65,7 @@ def _make_folder(option: str, folder: Path) -> None:
         reason = error.strerror or str(error)
     if reason:
         problem = f"{option} {folder}: the folder cannot be made or written ({reason})"
-        raise InputError(f"{problem}. Name a folder that you can write, such as data/demo.")
+        raise InputError(f"{problem}. Name a writable folder, such as data/demo.")
 
 
 def _make_project(path: Path | None) -> None:
@@ -78,7 +79,7 @@ def _make_project(path: Path | None) -> None:
     rows = tuple((grade.value, grade.name, grade.key, grade.definition) for grade in guide.scale)
     table = Table("Grade scale", ("grade", "name", "key", "definition"), rows)
     sentences = (
-        f"Made {store.path} with the guide “{guide.title}”.",
+        f"Created {store.path} with the guide “{guide.title}”.",
         "Next: goldgrade app prints a link by which you make the first account.",
         "Or by commands: goldgrade import corpus PATH",
     )

@@ -53,7 +53,8 @@ def judge_ask(
     """Have a language model grade pairs by the guide.
 
     GOLDGRADE_LLM_URL names the endpoint. Without --send the command only says what it would send. Each call
-    has the guide with its examples, a query with its need, and one document. The command sends nothing about
+    contains the guide with its examples, a query with its information need, and one
+    document. The command sends nothing about
     a query that a release seals. No pair is paid for twice: the same command continues where the last run
     ended.
 
@@ -96,7 +97,8 @@ def judge_plan(
 ) -> None:
     """Open the round whose human grades correct a judge.
 
-    The round JUDGE-people has the pools of a random sample of queries, about --people pairs. Once all its
+    The round JUDGE-people contains the pooled pairs of randomly sampled queries, about --people pairs in
+    total. Once all its
     pairs are graded and frozen, `goldgrade evaluate --judge` corrects the judge's grades by them.
 
     --differences opens a second round, JUDGE-people-differences, with pairs on which judge and people differ
@@ -113,7 +115,7 @@ def judge_plan(
     opened = open_people_rounds(project_store(), name, people, differences, layout, actor(), dry_run)
     sentences = tuple(sentence for item in opened for sentence in item.sentences)
     tables = tuple(table for item in opened for table in item.tables)
-    then = "Dry run: nothing is opened." if dry_run else "Next: goldgrade app"
+    then = "Dry run: no round was opened." if dry_run else "Next: goldgrade app"
     show(PlainResult(sentences, tables), then, as_json={"rounds": opened})
 
 
@@ -121,7 +123,7 @@ def _read_instructions(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
-        raise InputError("The file cannot be read as text in UTF-8.", path=path) from None
+        raise InputError("The file is not UTF-8 text.", path=path) from None
 
 
 @judge.command("show")
@@ -141,7 +143,8 @@ def judge_show(
     ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Show how a judge, such as a model, agrees with people. Without a name the command lists the judges.
+    """Show how well a judge, such as a model, agrees with people. Without a name the command lists the
+    judges.
 
     The judge's grades are compared with the consensus by the coefficients of `goldgrade agreement` with their
     intervals. The report also has the agreement among people on the same pairs, the confusion of grades,
@@ -162,7 +165,12 @@ def judge_show(
     store = project_store()
     if name is None:
         refuse_unused(
-            context, "the command only lists judges; name a judge", "release", "part", "reason", "seed"
+            context,
+            "without a judge, the command only lists judges; name a judge",
+            "release",
+            "part",
+            "reason",
+            "seed",
         )
         with store.reading() as cursor:
             judges, compared = list_judges(cursor), compare_judges(cursor)

@@ -18,7 +18,7 @@ def doctor(
     folder: Annotated[list[Path] | None, Option(help="A folder of exports. Repeatable.")] = None,
     clean: Annotated[bool, switch("--clean", "Remove files left behind by killed processes.")] = False,
 ) -> None:
-    """Examine the project while it is in use. The exit code is 1 if you must act.
+    """Check the project while it is in use. The exit code is 1 if you must act.
 
     The doctor reads the whole project. The doctor also checks the log, permissions, disk, versions, releases'
     checksums, unfinished jobs, files left behind by killed processes, backups, and the clock.
@@ -49,7 +49,8 @@ def backup(
 ) -> None:
     """Copy the project to a file while people grade. The checksums of the copy are written next to the copy.
 
-    The command reads the whole copy before the copy gets its name. The copy contains hashes of passwords,
+    The command reads the whole copy to check it before the copy gets its
+    name. The copy contains hashes of passwords,
     sealed grades and the key that signs cookies, so only you can read it.
 
     \b

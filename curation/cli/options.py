@@ -19,7 +19,7 @@ from curation.cli.invocation import seal_reason
 from curation.core.errors import InputError
 from curation.core.request import Option, build_request, find_option, list_options, refuse_invalid
 
-Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored with the result.")]
+Seed = Annotated[int, typer.Option(help="Seed for the random steps. The result stores the seed.")]
 ReleaseName = Annotated[str, typer.Argument(metavar="RELEASE", help="The release's name, such as v1.")]
 AnyRelease = Annotated[
     str,
@@ -29,7 +29,9 @@ RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="Round name, suc
 Limit = Annotated[
     int,
     typer.Option(
-        min=0, callback=lambda rows: rows or sys.maxsize, help="Rows to show; 0: all. --json prints all rows."
+        min=0,
+        callback=lambda rows: rows or sys.maxsize,
+        help="Number of rows to show; 0 shows all. --json prints all rows.",
     ),
 ]
 Page = Annotated[

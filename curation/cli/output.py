@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from curation.core.operation import Result
     from curation.core.reports.tables import Table
 
-NO_FORMULAS = "Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas."
+NO_FORMULAS = "Texts are written unchanged: in a spreadsheet, import the columns as text, not as formulas."
 _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes all other control characters
 
 
@@ -104,11 +104,11 @@ def write_file(path: Path, text: str, option: str = "--html") -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         problem = f"the file was not written: {error.strerror or error}"
-        expected = "expected the name of a file in an existing folder that can be written"
+        expected = "expected the name of a file in an existing, writable folder"
         raise InputError(f"{option} {path}: {problem}; {expected}.") from error
 
 
 def say_dry_run(dry_run: bool) -> None:
     """Print, before the result of a dry run, that nothing is changed."""
     if dry_run and not invocation.is_json():
-        say("Dry run: nothing is changed. The import would report:")
+        say("Dry run: nothing was changed. The import would report:")

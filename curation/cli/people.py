@@ -137,7 +137,8 @@ def people_set(
     sign-ins.
 
     Anyone who is deactivated or becomes an evaluator no longer judges: open items go to the other annotators
-    of the round. The last lead cannot lose the role of lead. A new link ends the former link; a person may
+    of the round. The last lead cannot lose the role of lead. A new link replaces the previous link; a
+    person may
     have several addresses.
 
     \b
@@ -222,5 +223,5 @@ def _read_password(from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise InputError("there is no terminal to type a password; pass it with --password-stdin")
+        raise InputError("there is no terminal to type a password; pass the password with --password-stdin")
     return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))

@@ -66,9 +66,9 @@ def pool(
     and stored; an interrupted run continues where it stopped. A budget is used rank by rank: first each
     query's best candidate, then each query's second, and so on. Random negatives are not part of the budget.
 
-    engine:NAME queries an engine, and stores the engine's lists of today as a run for the pool. If all
+    engine:NAME queries an engine, and stores today's lists of the engine as a run for the pool. If all
     documents of the corpus come from engines, random negatives are drawn from the engine, or from the file
-    --ids with one id a line.
+    --ids with one id per line.
 
     --out writes the pairs that are in no round and not judged, in random order, with empty columns for grade
     and note and without ranks, scores and systems. `goldgrade import judgments FILE --annotator NAME` imports

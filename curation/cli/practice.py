@@ -39,7 +39,7 @@ def practice(
         str | None, Option("--pass", help="Let this annotator grade real items without passing.")
     ] = None,
 ) -> None:
-    """Let annotators practise on known pairs, or show results.
+    """Let annotators practice on known pairs, or show results.
 
     --annotators opens a practice round. Annotators see the expected grade after their answer, and annotators
     who pass get real items. Pairs that a release seals are left out, and a file with sealed pairs is refused,

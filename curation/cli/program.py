@@ -158,7 +158,7 @@ def goldgrade(
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option(*QUIET_FLAGS, help="Do not show the progress of long work.")] = False,
-    as_json: Annotated[bool, typer.Option(JSON, help="Print only one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option(JSON, help="Print the result as one JSON object.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,

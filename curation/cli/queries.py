@@ -24,7 +24,7 @@ from curation.queries.requests import CoverageRequest, QuestionRequest
 if TYPE_CHECKING:
     from curation.queries.coverage.language_model.writing_plan import WritingRequest
 
-queries_group = command_group("queries", "Write queries, or have queries written, without a log.")
+queries_group = command_group("queries", "Add queries that are not in the log.")
 
 QueryCount = Annotated[int, Option(min=1, help="Number of queries to write in total.")]
 Writers = Annotated[
@@ -51,7 +51,7 @@ class Purpose(StrEnum):
 PurposeOption = Annotated[
     Purpose,
     Option(
-        help="Purpose: gaps, few or unanswerable. few fills regions with 1 to 4 queries up to 5. "
+        help="Purpose: gaps, few or unanswerable. few adds queries to regions with 1 to 4 queries, up to 5. "
         "unanswerable asks people for queries without an answer in the corpus."
     ),
 ]
@@ -103,7 +103,8 @@ def write_command(
     with --share alone a language model does. Without these options the command lists the written queries with
     their source, and the state of unanswerable queries.
 
-    --per-document: one call writes all questions of a document. The answer must be quoted from the document.
+    --per-document: one call writes all questions of a document. The model must quote the answer from the
+    document.
     A second call, to the model of --check-model or of GOLDGRADE_LLM_CHECK_URL, sees the question with its
     document and BM25's first ten documents, but not the quote. The question is kept if one of these documents
     answers it, and each document that does becomes a candidate. Rejected questions are kept with the reason.

@@ -55,19 +55,22 @@ def verify(
 def releases(
     context: Context,
     name: Annotated[
-        str | None, Argument(metavar="RELEASE", help="A release. With --card also its id or a packed file.")
+        str | None,
+        Argument(
+            metavar="RELEASE", help="A release. With --card, you can also give its id or a packed file."
+        ),
     ] = None,
     card: Annotated[bool, switch("--card", "Print the release's data-set card (Markdown) instead.")] = False,
     licence: Licence = "unknown",
     sealed_limit: Annotated[
         int | None,
-        Option(help="Set how many sealed evaluations each evaluator has a month.", show_default="as it is"),
+        Option(help="Set the monthly limit of sealed evaluations per evaluator.", show_default="unchanged"),
     ] = None,
 ) -> None:
     """List the releases, oldest first. With a name the command shows the parts of a release and the uses of
     its seal.
 
-    --sealed-limit holds for each evaluator and each sealed part in a month (UTC). Refused requests count,
+    --sealed-limit applies to each evaluator, sealed part and month (UTC). Refused requests count,
     too.
 
     \b

@@ -30,13 +30,15 @@ def round_open(
     dry_run: Annotated[
         bool, switch("--dry-run", "Show which items annotators would get. Open nothing.")
     ] = False,
-    out: Annotated[Path | None, Option(help="Write each query's inclusion probability as CSV.")] = None,
+    out: Annotated[
+        Path | None, Option(help="Write each query's inclusion probability to a CSV file.")
+    ] = None,
     top_ten: Annotated[
         str | None,
         Option(
             metavar="RELEASE",
-            help="Take only the missing top ten of a release. The top ten are those of all systems that "
-            "the page Evaluate scored on open parts of this release; pairs without a grade are missing.",
+            help="Take only ungraded pairs from the top ten of a release. The top ten come from all "
+            "systems that the page Evaluate scored on open parts of this release.",
         ),
     ] = None,
 ) -> None:
@@ -71,7 +73,7 @@ def round_open(
     opened = open_round(store, replace(request, name=name), actor(), pairs, dry_run)
     if out is not None and opened.draw is not None:
         write_draw(opened.draw, out)
-    show(opened, "Dry run: nothing is opened." if dry_run else "Next: goldgrade app")
+    show(opened, "Dry run: no round was opened." if dry_run else "Next: goldgrade app")
 
 
 @rounds.command("status")
@@ -122,8 +124,8 @@ def round_set(
     """Pause or close a round, open it again, or delete it.
 
     A paused round gives no more items to annotators; an item that is on a screen can still be answered. A
-    closed round shows no items; late answers are kept and marked. Closing the round of a re-labeling fixes
-    its report.
+    closed round shows no items; late answers are kept and marked. Closing the round of a re-labeling plan
+    makes the plan's report final.
 
     A round that was opened by mistake can be deleted while it has no answer. The items of the round are
     removed; queries, pools and the guide stay, and the audit trail records the deletion.

@@ -22,7 +22,7 @@ def sample(
     request: DrawRequest,
     context: Context,
     size: Annotated[
-        int | None, option(DrawRequest, "size", show_default="needed unless topping up to quotas")
+        int | None, option(DrawRequest, "size", show_default="required, except for a top-up to quotas")
     ] = None,
     quota: Annotated[list[str] | None, option(DrawRequest, "quotas")] = None,
     top_up: Annotated[

@@ -35,7 +35,8 @@ def split(
     ] = None,
     page: Page = None,
 ) -> None:
-    """Split the graded queries so that nothing leaks. No text, intent or document ties queries of two parts.
+    """Split the graded queries so that nothing leaks. No text, intent or document ties queries in different
+    parts.
 
     Two queries stay together when their texts are similar or paraphrases, when a document is relevant to
     both, or when documents relevant to them are near-duplicates. --same adds other ties. Whole groups of tied
@@ -57,7 +58,9 @@ def split(
         refuse_others(context, reason, "certificate", "release", "page")
         _show_certificate(release, page)
         return
-    refuse_unused(context, "only a certificate is of a stored split; add --certificate", "release", "page")
+    refuse_unused(
+        context, "only a certificate belongs to a stored split; add --certificate", "release", "page"
+    )
     if dry_run:
         with progress_bar("split preview") as progress:
             preview = preview_split(project_store(), request, progress)

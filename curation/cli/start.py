@@ -32,11 +32,11 @@ def start(
         Argument(help="A log of queries. Default: the queries that the project has.", show_default=False),
     ] = None,
 ) -> None:
-    """Import documents and a log, and open a first round.
+    """Import documents and a log, and open the first round.
 
-    The command makes the project if it does not exist. The command draws the queries from the log in equal
-    shares of frequent, middle and rare queries. BM25 finds the documents to grade. The round is for all
-    people who may grade. While the project has no people, the command prepares everything but the round; the
+    The command makes the project if it does not exist. The command draws equal numbers of frequent, less
+    frequent and rare queries from the log. BM25 finds the documents to grade. The round goes to everyone
+    who may grade. While the project has no people, the command prepares everything but the round; the
     first person who signs in opens the round on the page Home.
 
     \b

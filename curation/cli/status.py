@@ -18,11 +18,13 @@ def status(
     notify: Annotated[
         bool,
         switch(
-            "--notify", "Only send the notices that are due, each once. A running app sends them by itself."
+            "--notify",
+            "Only send the notices that are due. Each notice is sent once. A running app sends "
+            "notices by itself.",
         ),
     ] = False,
 ) -> None:
-    """Show the stages, what waits for a lead, and the next step.
+    """Show the stages, the lead's open tasks and the next step.
 
     Like the page Home, the status shows each stage from import to re-labeling, and the last backup. --notify
     sends notices to the address in GOLDGRADE_WEBHOOK; a lead chooses the kinds of notices in the app.

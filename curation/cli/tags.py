@@ -55,7 +55,7 @@ def tags(
     nothing changes.
 
     With --find rules tag the queries that are sampled, imported, written by hand, and in rounds. The rules
-    find the tags question, temporal, multi-intent, short and long. A second run only adds changes. A sample
+    find the tags question, temporal, multi-intent, short and long. A second run only stores changes. A sample
     can be stratified by tags (`goldgrade sample --strata tag:NAME`).
 
     Only people set entity, misspelling, synonym, single-hop, multi-hop, ambiguous, out-of-domain, adversarial
@@ -101,7 +101,7 @@ def _declare_tags(tags: Sequence[str]) -> None:
 
     added = declare_tags(project_store(), tags, actor())
     known_count = len(set(tags)) - len(added)
-    emit({"added": added}, f"{pluralize(len(added), 'tag')} added, {known_count:,} known before.")
+    emit({"added": added}, f"{pluralize(len(added), 'tag')} added, {known_count:,} already known.")
 
 
 def _import_tags(file: Path, columns: Sequence[str] | None, layout: FileLayout) -> None:

@@ -81,7 +81,7 @@ def describe_lookalike(name: str, other: str) -> str:
 
 # Possible difference between two names that look equal → the function that removes this difference
 _FORMS: Mapping[str, Callable[[str], str]] = {
-    "characters that nobody sees": remove_invisible,
+    "invisible characters": remove_invisible,
     "its Unicode form": lambda text: unicodedata.normalize("NFKC", text),
     CASE: str.casefold,
     "white space": lambda text: " ".join(text.split()),

@@ -120,7 +120,9 @@ def find_named(items: Sequence[Item], name: str, kind: str, more: str = "", comm
         if item.name == name:
             return item
     names = (
-        f"{kind.capitalize()}s: {', '.join(item.name for item in items)}." if items else "It has none yet."
+        f"{kind.capitalize()}s: {', '.join(item.name for item in items)}."
+        if items
+        else f"The project has no {kind}s yet."
     )
     end = suggest(name, [item.name for item in items]) or "."
     raise NotFoundError(f"The project has no {kind} {name!r}{end} {names}{more}", command=command)

@@ -104,7 +104,7 @@ def option(default: Any, label: str, help: str, **attributes: Any) -> Any:
     return field(default=default, metadata={"option": Option(label, help, **attributes)})
 
 
-Seed = Annotated[int, Option("Seed", "Seed of the random steps; it is stored with the result.")]
+Seed = Annotated[int, Option("Seed", "Seed for the random steps. The result stores the seed.")]
 
 
 def list_options(request_type: Any) -> tuple[Option, ...]:

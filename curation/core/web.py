@@ -133,7 +133,8 @@ def find_address_problems(name: str, url: str, key_name: str, example: str) -> l
         return [f"{name} is not an http or https address; expected an address such as {example}."]
     if "@" in parts.netloc or parts.query or parts.fragment:
         return [
-            f"{name} contains a name, a password or parameters. Give only the address, and put the key into "
+            f"{name} contains a user name, a password or parameters. Give only the address, and put the key "
+            "into "
             f"{key_name}."
         ]
     return []

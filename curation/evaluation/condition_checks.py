@@ -181,7 +181,7 @@ def _check_figures(
 def _find_reason(condition: FailCondition, n: int, comparison: Comparison | None) -> str:
     """Explain why a condition does not check a value from n queries; '' if it does."""
     if n < condition.min_queries:
-        return f"{pluralize(n, 'query', 'queries')}, where n>={condition.min_queries} is asked for"
+        return f"{pluralize(n, 'query', 'queries')}, but the condition has n>={condition.min_queries}"
     if not condition.significant or (comparison is not None and comparison.p_corrected is not None):
         return ""
     if comparison is not None and comparison.no_verdict:
@@ -191,7 +191,7 @@ def _find_reason(condition: FailCondition, n: int, comparison: Comparison | None
             "with this many systems, kinds of query are tested only with the first measure: name the "
             "measure first in --measures"
         )
-    return f"fewer than {MIN_QUERIES} queries have values of both systems, too few for a test"
+    return f"fewer than {MIN_QUERIES} queries have values for both systems, which is too few for a test"
 
 
 def _summarize_reasons(rows: Sequence[CheckedFigure]) -> str:

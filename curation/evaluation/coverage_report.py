@@ -48,12 +48,12 @@ def build_map_section(
     marks = make_region_marks(state, average_by_region(state, values), link)
     with_query = sum(mark.queries > 0 for mark in marks)
     queries_per_document = sum(mark.queries for mark in marks) / max(1, sum(mark.documents for mark in marks))
-    drawing = region_map("Documents of each region against its queries", measure, marks, queries_per_document)
+    drawing = region_map("Documents and queries of each region", measure, marks, queries_per_document)
     sentence = f"{with_query:,} of {pluralize(len(marks), 'region')} have a query."
     return Section(
         "Documents and queries by region",
         f"{sentence} Regions on the diagonal have the average number of queries per document; regions below "
-        "it have fewer. Grey regions have no query.",
+        "it have fewer. Gray regions have no query.",
         (drawing,),
     )
 
@@ -83,7 +83,7 @@ def _show_region(
         tables.append(Table(caption, ("query", "source", *systems), tuple(queries), words=True))
     remark = "" if queries else "\nNo query covers this region."
     heading = f"Region {region}: {isolate(cluster.name)}"
-    sentence = f"Entities, the most central first: {', '.join(map(isolate, names))}.{remark}"
+    sentence = f"Entities, with the most central first: {', '.join(map(isolate, names))}.{remark}"
     way_out = f"To write a query: goldgrade queries write --region {region} --queries 1 --annotators NAME"
     return Section(heading, sentence, (), tuple(tables), way_out, anchor)
 
@@ -116,7 +116,7 @@ def _write_findings(state: CoverageState, results: EvaluatedValues | None) -> li
     sentences = [
         f"{regions.zqc:,} of {pluralize(regions.clusters, 'region')} have no query; {share} have a query.",
         f"{pluralize(regions.queries, 'query is', 'queries are')} about a region, {len(state.unassigned):,} "
-        "about no region.",
+        "are about no region.",
     ]
     if state.unmatched:
         sentences.append(
@@ -128,7 +128,7 @@ def _write_findings(state: CoverageState, results: EvaluatedValues | None) -> li
     return [
         *sentences,
         f"Results: {results.measure} of {', '.join(results.systems)} on {results.name}. The values of "
-        "the first system colour the map.",
+        "the first system color the map.",
     ]
 
 

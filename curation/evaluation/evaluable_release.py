@@ -64,6 +64,6 @@ def read_choices(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
         )
     except (KeyError, ValueError) as error:
         raise RefusedError(
-            "The content of the release differs from what was frozen.",
+            "The release has changed since it was frozen.",
             command="`goldgrade verify` lists the differences.",
         ) from error

@@ -130,9 +130,9 @@ def _refuse_choices(release: EvaluatedRelease, request: EvaluateRequest, by_quer
     refuse_unknown_test(request.test)
     if by_query and release.sealed:
         problem = (
-            f"{', '.join(release.sealed)} is sealed, and a sealed part shows no values of single queries."
+            f"{', '.join(release.sealed)} is sealed, and a sealed part shows no values for single queries."
         )
-        raise RefusedError(problem, command="Leave --per-query out.")
+        raise RefusedError(problem, command="Leave out --per-query.")
     for measure in measures:
         release.qrels.find_undefined(measure)  # raises an error if the release lacks evidence for the measure
 

@@ -22,7 +22,7 @@ from curation.evaluation.scoring.measure_names import parse_measures
 
 EXAMPLES = (
     'The forms are MEASURE drops, "drops significantly", "drops by X" and "below X". '
-    'Each can end with "in any FACET" or "in FACET VALUE", and with "with n>=N". For instance '
+    'Each form can end with "in any FACET" or "in FACET VALUE", and with "with n>=N". For example, '
     '"ndcg_exp@10 drops significantly", "ndcg_exp@10 drops by 0.02 in any stratum with n>=30" or '
     '"recall@10 below 0.5 in band tail".'
 )
@@ -96,8 +96,8 @@ def _parse_condition(text: str) -> FailCondition | str:
     clauses, end = _match_clauses(text, len(name))
     if end < len(text) or "how" not in clauses:
         remainder = text[end:].strip()
-        problem = f"but {remainder!r} was not" if remainder else "but nothing follows"
-        return f"{text[:end]!r} was understood, {problem}"
+        problem = f"but {remainder!r} is not part of a condition" if remainder else "but nothing follows"
+        return f"{text[:end]!r} is clear, {problem}"
     number = clauses["drop"] or clauses["limit"]
     try:
         limit = float(number or 0)
@@ -105,7 +105,7 @@ def _parse_condition(text: str) -> FailCondition | str:
         return f"{number!r} is not a number"
     highest = inf if measure.summary == "total" else 1
     if number and not 0 < limit <= highest:
-        return f"{limit:g} is outside the range of measures; expected a number above 0, at most 1"
+        return f"{limit:g} is outside the range of measures; expected a number above 0 and at most 1"
     return FailCondition(
         text=text,
         measure=measure.name,

@@ -117,9 +117,9 @@ def _name_runs(runs: Sequence[SubmittedRun], measure: str) -> tuple[dict[str, Su
     for run in runs:
         system_and_values = (run.system, canonical_json(dict(run.values)))
         if run.figure["measure"] != measure:
-            left_out["evaluated with another first measure"] += 1
+            left_out["evaluated with a different first measure"] += 1
         elif run.figure["value"] is None:
-            left_out["no figure was shown"] += 1
+            left_out["evaluation without a figure"] += 1
         elif system_and_values in earlier_runs:
             left_out["same figures as an earlier evaluation"] += 1
         else:

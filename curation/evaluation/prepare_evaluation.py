@@ -140,8 +140,8 @@ def _refuse_all_figures(
     choices = [*list_chosen_options(about_figures, name_option), *other_choices]
     if choices:
         raise RefusedError(
-            f"{sealed.parts} is sealed, and evaluators get one rounded figure per system there: "
-            f"{', '.join(choices)} cannot be used. Leave it out. Only leads see full results."
+            f"{sealed.parts} is sealed, and evaluators get only one rounded figure per system. Leave out "
+            f"{', '.join(choices)}. Only leads see full results."
         )
 
 

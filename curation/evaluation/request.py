@@ -57,14 +57,14 @@ class EvaluateRequest:
         "precision@k, rprec, bpref, rbp(0.8), judged@k; also ndcg_exp, ndcg, mrr, map@k, gmap, err@k, "
         "rbp_graded(0.8), iprec@0.1, set_precision, set_recall, set_f1, num_ret, num_rel, num_rel_ret. For "
         "chunks: evidence_within@w, context_words@k, evidence_NAME@k with recall, precision, iou, hit, mrr "
-        "or ndcg. Names of trec_eval and ir-measures are understood. The first measure is the headline.",
+        "or ndcg. Names from trec_eval and ir-measures also work. The first measure is the headline.",
         is_comma_separated=True,
         accepts_others=True,
         unset="the measures before the semicolon, at depth 10",
     )
     by: Sequence[str] = option(
         ("stratum",),
-        "Kinds of queries",
+        "Facets of the breakdown",
         "Figures are also broken down by facets, separated by commas. type (stratum and tag), stratum, "
         "band, segment, tag, source, part; with a coverage map in the release also cluster, grid; with a "
         "comparison with training data also contamination.",
@@ -79,7 +79,7 @@ class EvaluateRequest:
     )
     relevant: int | None = option(
         None,
-        "Relevant from grade",
+        "Lowest grade of a relevant document",
         "Lowest grade of a relevant document. It matters only for binary measures, such as recall.",
         flag="--relevant-grade",
         unset="every grade above the lowest",
@@ -108,12 +108,12 @@ class EvaluateRequest:
     synthetic: bool = option(
         False,
         "Synthetic queries only",
-        "Evaluate only the queries that a language model wrote. By default, a release with other queries is "
-        "evaluated on the others: no figure averages both.",
+        "Evaluate only the queries that a language model wrote. By default, if a release also has other "
+        "queries, only those are evaluated: no figure averages both kinds.",
     )
     test: str = option(
         RANDOMISATION,
-        "Test that decides",
+        "Significance test",
         "The test that decides whether a difference is significant. Choose randomisation, t or wilcoxon.",
         flag="--significance-test",
         choices=tuple(TESTS),
@@ -128,13 +128,13 @@ class EvaluateRequest:
     hard_negatives: bool = option(
         False,
         "Effect of hard negatives",
-        "Also score only the judged documents. Scores are shown with hard negatives and without.",
+        "Also score lists of judged documents only. The report shows scores with and without hard negatives.",
     )
     to_pool: int | None = option(
         None,
-        "Make documents candidates for the next round, down to rank",
-        "Add the runs' documents down to this rank as candidates. They can then be judged in the next "
-        "round. The project stores the runs.",
+        "Add documents as candidates for the next round, down to rank",
+        "Add the runs' documents down to this rank as candidates. People can judge these candidates in the "
+        "next round. The project stores the runs.",
         unset="no new candidates",
         minimum=1,
     )
@@ -158,7 +158,7 @@ class EvaluateRequest:
         "Table of an index's chunks that a splitter wrote. Runs with chunk ids need this table. The columns "
         "are chunk_id, document_id, and start and end or chunk_text.",
         flag="--splitter",
-        unset="the runs have documents, or chunks with their places or texts",
+        unset="the runs have documents, or chunks with their positions or texts",
     )
 
 

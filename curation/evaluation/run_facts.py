@@ -75,7 +75,7 @@ def _write_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]
             f"{pluralize(len(unknown), 'query has', 'queries have')} a chunk with an unknown number of "
             "words, because the document or the place is unknown. An unknown chunk ends the list of "
             f"{WITHIN}, makes evidence_precision and evidence_iou 0, and leaves the query out of {CONTEXT} "
-            "and of the curve, where these figures look at the chunk."
+            "and of the curve, if these figures use the chunk."
         )
 
 

@@ -152,9 +152,10 @@ def check_access(store: Store, request: SealedRequest, all_figures: bool = True)
     name = request.release.row.name
     if request.rounded and all_figures:
         raise RefusedError(
-            f"{request.actor} is evaluator. Only leads see full results on {request.parts} of the release "
+            f"{request.actor} has the role evaluator. Only leads see full results on {request.parts} of the "
+            "release "
             f"{name!r}, because they can reveal single grades of a sealed part. Evaluators get one rounded "
-            "figure of each system."
+            "figure per system."
         )
     if request.rounded and request.evaluated != request.sealed[:1]:
         raise RefusedError(

@@ -115,10 +115,10 @@ class Guide(BaseModel):
         is_taken = self.takes_evidence(grade)
         if has_evidence and not is_taken:
             answer = "an answer without a grade" if grade is None else f"grade {grade}"
-            rule = "no grade does"
+            rule = "no grade takes evidence"
             if self.evidence:
-                rule = f"only grades from {self.evidence.from_grade} on take evidence"
-            return f"{answer} cannot have evidence; by the guide {rule}"
+                rule = f"only grades of {self.evidence.from_grade} or more take evidence"
+            return f"{answer} cannot have evidence: in this guide, {rule}"
         if is_taken and not has_evidence and self.evidence is not None and self.evidence.ask == "required":
             return f"grade {grade} needs evidence: mark the passage of the document that shows it"
         return ""

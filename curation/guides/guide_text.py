@@ -138,8 +138,10 @@ def _find_file(path: Path) -> Path:
     files = sorted(default_paths.GUIDES.glob("*.md"))
     matching = [file for file in files if file.stem.startswith(path.name)]
     if len(matching) != 1:
-        expected = f"expected a path, or the beginning of one of {', '.join(file.stem for file in files)}"
-        raise InputError(f"{path} is not a file or a guide of goldgrade: {expected}.")
+        expected = (
+            f"expected a path, or the start of one of these names: {', '.join(file.stem for file in files)}"
+        )
+        raise InputError(f"{path} is not a file or a shipped guide: {expected}.")
     return matching[0]
 
 

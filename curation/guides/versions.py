@@ -76,7 +76,10 @@ def find_version(cursor: Cursor, prefix: str) -> Guide:
         raise NotFoundError(f"The project has no guide {prefix!r}.", command=command)
     if len(matching) > 1:
         hashes = ", ".join(version.guide_hash[: len(prefix) + 4] for version in matching)
-        raise InputError(f"{prefix!r} begins several guides: {hashes}. Give more characters of the hash.")
+        raise InputError(
+            f"Several guides have a hash that begins with {prefix!r}: "
+            f"{hashes}. Give more characters of the hash."
+        )
     return load_guide(cursor, matching[0].guide_hash)
 
 

@@ -120,7 +120,8 @@ def _list_files(path: Path) -> list[Path]:
     paths = list(islice(walk_files(path, (".",)), MAX_FILES + 1))
     if len(paths) > MAX_FILES:
         raise InputError(
-            f"is a folder of more than {MAX_FILES:,} files; expected a collection of at most {MAX_FILES:,}",
+            f"is a folder with more than {MAX_FILES:,} files; expected a collection of at most "
+            f"{MAX_FILES:,} files",
             path=path,
             way_out="Put the files of the collection into a folder of their own. You can join text files in "
             "TREC's or SMART's format into one file, if all or none of them are packed: cat FOLDER/* "
@@ -186,7 +187,7 @@ def _recognize_columns(path: Path, beginning: str, layout: FileLayout) -> Collec
     if lines and look_like_qrels(lines):
         return CollectionFile(path, "TREC qrels", "", JUDGMENTS, layout._replace(format="qrels"))
     if rows and all(len(row) >= 6 and parse_whole_number(row[3]) is not None for row in rows):
-        return CollectionFile(path, "a run, which is imported separately")
+        return CollectionFile(path, "a run (import runs separately)")
     return CollectionFile(path, "not in a known format of test collections")
 
 
@@ -236,7 +237,7 @@ def _find_kind_by_name(path: Path, root: Path) -> str | None:
             return JUDGMENTS  # as in qrels.queries.tsv
         if len(kinds) > 1:
             raise InputError(
-                f"{_format_name(path, root)}: the name fits {' and '.join(sorted(kinds))}",
+                f"{_format_name(path, root)}: the name could mean {' and '.join(sorted(kinds))}",
                 way_out="Rename the file, or import it with the command for its kind, such as goldgrade "
                 "import queries.",
             )

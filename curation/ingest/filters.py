@@ -33,8 +33,8 @@ OUTDATED = "outdated but similar"
 """Name for a document outside the filter whose text is nearly the same as the text of a relevant document."""
 WAY_OUT = (
     'Write a filter as {"product": "x", "version": ["1", "2"], "at": "2025-03-01"}: for each field of the '
-    "documents' metadata a value or a list of values, and under at a date or a time. Rename the column if "
-    "it does not contain filters, or leave it out."
+    "documents' metadata a value or a list of values, and under at a date or a time. If the column does "
+    "not contain filters, rename or remove the column."
 )
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{8}")
 _LAST = timedelta(days=1) - timedelta(microseconds=1)
@@ -111,7 +111,7 @@ def describe_filter(query_filter: Filter) -> str:
     fields = sorted(query_filter.keys() - {AT})
     conditions = [f"with {field} {' or '.join(to_texts(query_filter[field]))}" for field in fields]
     conditions += [f"valid at {to_text(query_filter[AT])}"] if AT in query_filter else []
-    return f"Only documents {', '.join(conditions)}." if conditions else ""
+    return f"The query is only about documents {', '.join(conditions)}." if conditions else ""
 
 
 def explain_exclusion(query_filter: Filter, metadata: Mapping[str, Any]) -> str | None:
@@ -133,9 +133,9 @@ def _explain_invalidity(moment: Any, metadata: Mapping[str, Any]) -> str | None:
     at = parse_period(moment)
     start, end = (parse_period(metadata.get(name)) for name in VALID)
     if at and start and at[1] < start[0]:
-        return f"valid from {to_text(metadata[VALID_FROM])}, after {to_text(moment)}"
+        return f"valid from {to_text(metadata[VALID_FROM])}, which is after {to_text(moment)}"
     if at and end and end[1] < at[0]:
-        return f"valid to {to_text(metadata[VALID_TO])}, before {to_text(moment)}"
+        return f"valid to {to_text(metadata[VALID_TO])}, which is before {to_text(moment)}"
     return None
 
 

@@ -68,7 +68,7 @@ def parse_grade_map(text: str) -> dict[str, int | None]:
             grade_map[normalise_grade(left)] = _GRADE_WORDS[right] if right in _GRADE_WORDS else int(right)
     refuse_problems(
         problems,
-        way_out="For example: --grade-map 100=3,10=2,1=1,0=0. Put a part that holds a comma in quotes: "
+        way_out="For example: --grade-map 100=3,10=2,1=1,0=0. Put an entry that contains a comma in quotes: "
         """--grade-map '"good, with ads=2",bad=0'.""",
     )
     return grade_map

@@ -65,6 +65,6 @@ def columns_option(record: Any) -> Any:
 
 def format_option(formats: Sequence[str]) -> Any:
     """Return the option --format of an import that reads these formats."""
-    default = "By default, the format is found from the file's name or its first bytes."
+    default = "By default, the format is detected from the file's name or its first bytes."
     help = f"Format of the file. One of {', '.join(formats)}. {default}"
     return option(None, "Format", help, choices=tuple(formats), unset="recognized from the file")

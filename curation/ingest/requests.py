@@ -120,7 +120,7 @@ class CorpusRequest(ImportRequest):
 
     what = "corpus"
     title = "Corpus"
-    description = "The documents that searches find, such as products, pages and articles."
+    description = "The documents that people search, such as products, pages and articles."
     record = CorpusFields
     map: Sequence[str] = columns_option(CorpusFields)
     add: bool = option(
@@ -140,7 +140,7 @@ class CorpusRequest(ImportRequest):
         "file, each document has the markup of its own file.",
         choices=tuple(MARKUPS),
         words=MARKUPS,
-        unset="found from the first rows, if the guide does not set the markup",
+        unset="detected from the first rows, unless the guide sets the markup",
     )
     in_place: bool = option(
         False,
@@ -156,7 +156,7 @@ class TrafficRequest(ImportRequest):
 
     what = "traffic"
     title = "Traffic"
-    description = "A log of people's searches: a query a line, with the time or the number of searches."
+    description = "A log of people's searches: one query per line, with the time or the number of searches."
     record = TrafficFields
     map: Sequence[str] = columns_option(TrafficFields)
     date_order: DateOrder = None
@@ -205,7 +205,8 @@ class JudgmentsRequest(ImportRequest):
     annotator_columns: Mapping[str, str] | None = option(
         None,
         "Columns with grades",
-        "Wide form: columns with grades, separated by commas. A column's annotator: column=name.",
+        "Columns with grades, one per annotator, separated by commas. column=name names the annotator of a "
+        "column.",
         parse=parse_annotator_columns,
     )
     annotator_map: str | None = option(
@@ -230,7 +231,7 @@ class JudgmentsRequest(ImportRequest):
     judge: str | None = option(
         None,
         "Name of the judge",
-        "Name of the judge that gave all grades. The judge is not a person, for example a language model. "
+        "Name of the judge that gave all grades. A judge is not a person, but a language model, for example. "
         "A judge's grades do not count as votes.",
     )
     date_order: DateOrder = None
@@ -238,12 +239,12 @@ class JudgmentsRequest(ImportRequest):
     skip_unknown: SkipUnknown = False
     about: str | None = option(
         None,
-        "Text that the file is about",
-        "Judged text of a changed document: current or earlier. The current text is in the corpus. "
+        "Text that the judgments are about",
+        "For changed documents: the text judged, current or earlier. The current text is in the corpus. "
         "The earlier text is what the annotator judged before; choose it for corrections.",
         choices=(CURRENT, EARLIER),
-        unset="the current text in a second pass, otherwise refused",
-        needs=Needs("a judge read the text of the corpus", lambda values: values["judge"] is None),
+        unset="the current text in a second pass, otherwise an error",
+        needs=Needs("a judge always reads the current text", lambda values: values["judge"] is None),
     )
     round: str | None = option(
         None,
@@ -264,7 +265,7 @@ class DecisionsRequest(ImportRequest):
     map: Sequence[str] = columns_option(DecisionFields)
     reason: str = option(
         "",
-        "Reason of decisions without a reason",
+        "Reason for decisions without a reason",
         "Reason for decisions that have none in the file. One sentence.",
     )
     every_pair: bool = option(
@@ -354,7 +355,7 @@ def make_request(
     fields = flatten_request(request_class())
     if extras := options.keys() - fields.keys():
         names = [name for name in fields if name not in ("path", "source", "map")]
-        problem = f"{', '.join(sorted(extras))}: not an option of {what}"
+        problem = f"{', '.join(sorted(extras))}: {what} do not have this option"
         raise InputError(f"{problem}; expected {', '.join(names)}.")
     return set_columns(set_file(build_request(request_class, options), path), columns or {})
 

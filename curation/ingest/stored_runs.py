@@ -42,8 +42,8 @@ def find_run(cursor: Cursor, name: str) -> Run:
     ------
     NotFoundError: the run does not exist.
     """
-    command = f"`goldgrade import run PATH --name {name}` does."
-    return find_named(read_stored_runs(cursor), name, "run", " Import it first.", command)
+    command = f"`goldgrade import run PATH --name {name}` imports the run."
+    return find_named(read_stored_runs(cursor), name, "run", " First import the run.", command)
 
 
 def read_run_entries(cursor: Cursor, run: Run) -> list[RunEntry]:
@@ -61,7 +61,7 @@ def check_run_name(name: str) -> None:
     """
     if not _NAME.fullmatch(name):
         raise InputError(
-            f"{name!r} cannot name a run: a pool calls it run:NAME in a list.",
+            f"{name!r} cannot name a run: a pool refers to a run as run:NAME in a list.",
             way_out="Use letters, digits, dots, dashes, underscores and @, such as --name bm25-tuned.",
         )
 

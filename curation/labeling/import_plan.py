@@ -301,7 +301,7 @@ def _refuse_unknown(judgments: _Judgments, guide: Guide, hashes: Mapping[str, st
         for document_id, line in sorted(first_lines.items(), key=lambda item: item[1])
         if document_id not in hashes
     ]
-    way_out = "Import the judged corpus, or leave these judgments out with --skip-unknown."
+    way_out = "Import the corpus with the judged documents, or leave these judgments out with --skip-unknown."
     refuse_problems(unknown, way_out=way_out)
 
 
@@ -326,7 +326,7 @@ def _refuse_unclear(judgments: _Judgments, keys: Collection[JudgmentKey]) -> Non
         for key in keys
     ]
     way_out = (
-        "Say which text the file is about: --about current (the current text: new judgments) or "
+        "Say which text the judgments are about: --about current (the current text: new judgments) or "
         "--about earlier (the text that they judged: corrections)."
     )
     refuse_problems(problems, way_out=way_out)

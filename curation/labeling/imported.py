@@ -127,7 +127,7 @@ class JudgmentImport:
             sentence = f"{judgments}{where}, {pluralize(self.filled, one, several)}."
         remarks = describe_judgment_columns(self.fields, self.unread)
         if self.marks:
-            remarks.append(f"With {pluralize(self.marks, 'evidence passage')}.")
+            remarks.append(f"The judgments have {pluralize(self.marks, 'evidence passage')}.")
         if self.sealed:
             before = pluralize(self.sealed, "judgment is of a pair", "judgments are of pairs")
             remarks.append(

@@ -48,7 +48,7 @@ def refuse_alike_names(store: Store, judgments: Sequence[ImportedJudgment], fiel
 
 def _describe_alike(name: str, known_spelling: str, person: str, first_lines: Mapping[str, int]) -> str:
     if name == known_spelling:
-        return f"the annotator {name!r} is named by the e-mail address of {person!r}"
+        return f"the annotator {name!r} has the e-mail address of {person!r}"
     if person != known_spelling:
         known_name = f"{known_spelling!r}, the address of {person!r},"
     else:

@@ -238,7 +238,7 @@ def _find_problem(submission: Submission, state: PresentationState, context: Jud
     if not 8 <= len(submission.client_key) <= 128:
         return "a client key has 8 to 128 characters"
     if submission.kind != "grade" and submission.grade is not None:
-        return f"{submission.kind} takes no grade"
+        return f"an answer of kind {submission.kind} has no grade"
     if submission.kind == "undo" and not state.answered:
         return "this item has no answer to undo"
     round_problem = _find_round_problem(submission, state)

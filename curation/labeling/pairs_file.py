@@ -99,7 +99,7 @@ def check_output(path: Path, text: str) -> None:
         endings = " or ".join(FORMATS)
         raise InputError(f"--out {path}: unknown file format; expected a name that ends in {endings}")
     if path.exists():
-        raise InputError(f"--out {path}: the file exists already; expected the name of a new file")
+        raise InputError(f"--out {path}: the file already exists; expected the name of a new file")
     if not path.resolve().parent.is_dir():
         raise InputError(f"--out {path}: the folder does not exist; expected an existing folder")
 

@@ -58,7 +58,7 @@ class RoundRequest:
     )
     per_day: int | None = option(
         None,
-        "Answers a day for each annotator",
+        "Answers per day for each annotator",
         "Answers expected of an annotator per day. Blind duplicates then come on another day.",
         minimum=1,
         unset="not known",
@@ -66,8 +66,8 @@ class RoundRequest:
     ask_from: int = option(
         5,
         "Ask about queries with at least this many documents",
-        "Ask “does the corpus answer this?” from this many documents. The question follows the "
-        "annotator's last document of a query. 0 never asks.",
+        "Ask “does the corpus answer this?” from this many documents. The question follows an annotator's "
+        "last document of a query. 0 never asks.",
         minimum=0,
     )
     pilot: bool = option(
@@ -86,7 +86,7 @@ class RoundRequest:
         None,
         "Draw queries",
         "Draw this many queries at random. Human grades of these queries correct a judge's grades. "
-        "Each stratum gives at least one query, and queries in proportion to its size.",
+        "Each stratum gives at least one query; larger strata give more.",
         minimum=1,
         unset="all queries",
         needs=Needs(
@@ -103,7 +103,7 @@ class RoundRequest:
     again: bool = option(
         False,
         "Show candidates again that were in a round or are judged",
-        "Also show candidates already shown or judged.",
+        "Also show candidates that were already shown or judged.",
     )
     kind: str = "labeling"
 
@@ -150,11 +150,15 @@ class PracticeRequest:
         10, "Queries", "Known queries per annotator, each with up to 5 documents.", minimum=1
     )
     pass_mark: float = option(
-        PASS_MARK, "Pass mark", "Share of correct answers needed to pass.", minimum=0.01, maximum=1
+        PASS_MARK,
+        "Pass mark",
+        "Share of correct answers that an annotator needs to pass.",
+        minimum=0.01,
+        maximum=1,
     )
     within: int = option(
         0,
-        "Grades that a correct answer may be off",
+        "Grades by which a correct answer may differ",
         "Number of grades by which a correct answer may differ.",
         minimum=0,
     )
@@ -244,12 +248,15 @@ class AnswerTaskRequest:
         },
     )
     documents: int = option(
-        DOCUMENTS_SHOWN, "Documents of a query, at most", "Documents shown with a query, at most.", minimum=1
+        DOCUMENTS_SHOWN,
+        "Maximum number of documents of a query",
+        "Maximum number of documents shown with a query.",
+        minimum=1,
     )
     bound: float = option(
         MIN_TOKEN_F1,
-        "Answers agree from a token F1 of",
-        "Token F1 from which two answers agree. Answers with different numbers never agree. 1 requires "
+        "Minimum token F1 of answers that agree",
+        "Minimum token F1 of two answers that agree. Answers with different numbers never agree. 1 requires "
         "equal words.",
         flag="--min-f1",
         minimum=0.01,

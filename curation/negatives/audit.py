@@ -162,9 +162,9 @@ def _draw_candidates(
 ) -> Selection:
     if not any(population.strata.values()):
         raise RefusedError(
-            f"There is nothing to audit: to depth {request.depth:,}, and among the easy negatives, every "
-            "pair is judged, planned in a round, or a near-duplicate of a relevant document. Look deeper "
-            "with --depth, or build a pool with --random-negatives."
+            "There is nothing to audit: every easy negative and every pair down to depth "
+            f"{request.depth:,} is judged, planned in a round, or a near-duplicate of a relevant document. "
+            "Increase --depth, or build a pool with --random-negatives."
         )
     drawn_strata, pairs = draw_pairs(population.strata, request.size, request.seed)
     parameters = {

@@ -116,7 +116,7 @@ class AuditReport:
         )
         other_text = sum(stratum.other_text for stratum in self.strata)
         pairs = pluralize(other_text, "pair")
-        left_out = f"left out: {pairs} whose document has changed since the audit began"
+        left_out = f"The rate leaves out {pairs} whose document has changed since the audit began."
         return [
             (self.rate.why or "") if self.rate.value is None else rate,
             *([left_out] if other_text else []),
@@ -210,7 +210,10 @@ def combine_rates(strata: Sequence[StratumRate]) -> Estimate:
     )
     judged = sum(stratum.judged for stratum in non_empty)
     if strata_without_rate or not non_empty:
-        why = f"Too few pairs are judged for a rate (at least {MIN_JUDGED} each): {strata_without_rate}."
+        why = (
+            f"Each stratum needs {MIN_JUDGED} judged pairs for a rate. These have "
+            f"fewer: {strata_without_rate}."
+        )
         return Estimate(n=judged, why=why if strata_without_rate else "")
     populations = np.array([stratum.population for stratum in non_empty])
     weights = populations / populations.sum()
@@ -254,7 +257,7 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
     audits = [round_ for round_ in list_rounds(cursor) if round_.kind == "audit"]
     if not audits:
         command = "`goldgrade negatives audit --annotators ada,grace --size 100`"
-        raise RefusedError(f"No audit was opened yet. Open an audit: {command}.")
+        raise RefusedError(f"No audit has been opened yet. Open an audit: {command}.")
     return audits[-1]
 
 

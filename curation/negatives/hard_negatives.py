@@ -36,7 +36,10 @@ from curation.store.documents import current_snapshot, snapshot_texts
 JUDGED = "judged not relevant"
 NO_DOCUMENT = "list entries are left out: their document is no longer in the corpus"
 NO_GRADE = "pairs are not negatives yet: they were judged without a grade (disputed, or cannot tell)"
-OLDER_TEXT = "pairs are not negatives until judged again: they were graded on an older text of their document"
+OLDER_TEXT = (
+    "pairs are not negatives until people judge them again: their grades are for an older text of "
+    "the document"
+)
 _Ranks = Mapping[str, Mapping[str, RankedPair]]
 """Map from document id to the document's rank in each system."""
 _Texts = dict[str, tuple[str, Shingles]]
@@ -143,13 +146,14 @@ class HardNegatives:
     def sentences(self) -> list[str]:
         """Count hard negatives, near-duplicates and suspects, and the pairs and queries left out."""
         return [
-            f"{self.negatives:,} hard negatives.",
+            f"goldgrade found {pluralize(self.negatives, 'hard negative')}.",
             f"{pluralize(self.near_duplicates, 'document is', 'documents are')} excluded as "
             "near-duplicates of a relevant document.",
-            f"{self.suspects:,} suspects to judge first, because systems rank them above a relevant "
-            "document.",
-            f"{len(self.queries) - self.enough:,} of {pluralize(len(self.queries), 'query', 'queries')}: "
-            f"fewer than {self.want} hard negatives.",
+            f"{pluralize(self.suspects, 'suspect')} to judge first: documents that systems rank above a "
+            "relevant one.",
+            f"{len(self.queries) - self.enough:,} of "
+            f"{pluralize(len(self.queries), 'query has', 'queries have')} fewer than {self.want} hard "
+            f"negatives.",
             *(f"{count:,} {reason}" for reason, count in self.left_out.items()),
             *filter(None, [describe_withheld_pairs(self.sealed, "query", "queries")]),
         ]

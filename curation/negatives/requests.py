@@ -13,7 +13,7 @@ NEAR_DUPLICATE = 0.8
 
 SIMILARITY = Option(
     "Similarity of a near-duplicate",
-    "Similarity from which a text is a near-duplicate. It is the Jaccard index of word 3-grams.",
+    "Minimum similarity of near-duplicate texts. It is the Jaccard index of word 3-grams.",
     minimum=0.01,
     maximum=1,
 )
@@ -55,7 +55,7 @@ class AuditRequest:
     seed: Seed = 0
     overlap: int = option(1, "Annotators of a pair", "How many annotators judge each pair.")
     depth: int = option(
-        100, "Depth of lists", "Take documents down to this rank as assumed negatives.", minimum=1
+        100, "Depth of lists", "Treat documents down to this rank as assumed negatives.", minimum=1
     )
     threshold: Annotated[float, SIMILARITY] = NEAR_DUPLICATE
     systems: Sequence[str] | None = option(
@@ -69,6 +69,6 @@ class AuditRequest:
     model: str = option(
         DEFAULT_MODEL,
         "Embedding model",
-        "Embedding model of dense and hybrid. The pool must have used the same model.",
+        "Embedding model for dense and hybrid. The pool must have used the same model.",
         unset="the default model",
     )

@@ -86,7 +86,7 @@ def back_up(
     except FileExistsError:
         raise _existing_target_error(target) from None
     except OSError as error:
-        expected = "expected a folder that can be written and has room for a copy of the project"
+        expected = "expected a writable folder with enough space for a copy of the project"
         problem = f"the backup could not be written ({error.strerror})"
         raise InputError(f"{target}: {problem}; {expected}.") from error
     written = {"file": target.name, "sha256": backup.sha256, "bytes": backup.bytes}
@@ -104,7 +104,7 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        expected = "expected a folder, or a place where a folder can be made"
+        expected = "expected a folder, or a path where a folder can be made"
         raise InputError(f"The folder {folder} could not be made ({error.strerror}); {expected}.") from error
 
 
@@ -156,7 +156,9 @@ def _find_target(project: Path, target: Path, taken_at: datetime) -> Path:
     if target.is_dir():
         target = target / f"{project.stem}-{taken_at:%Y%m%d-%H%M%S}{project.suffix}"
     if not target.parent.is_dir():
-        raise InputError(f"{target}: its folder does not exist; expected a file in an existing folder.")
+        raise InputError(
+            f"{target}: the folder of this file does not exist; expected a file in an existing folder."
+        )
     if target.exists() or sums_path(target).exists():
         raise _existing_target_error(target)
     return target
@@ -169,14 +171,14 @@ def _read_copy(copy: Path, project: Path) -> Rows:
         return read_whole_file(copy)
     except StoreError as error:
         message = error.found.replace(str(copy), str(project))
-        command = "Restore an older backup next to the project: goldgrade --project NEW restore FILE."
+        command = "Restore an older backup into a new project: goldgrade --project NEW restore FILE."
         raise StoreError(f"{message} No backup was written.", command=command) from error
 
 
 def _existing_target_error(target: Path) -> RefusedError:
     return RefusedError(
-        f"{target} or its sums exist already. A backup never overwrites a file: choose another name, or "
-        "give a folder, so that the time becomes the name."
+        f"{target} or its checksum file already exists. A backup never overwrites a file: choose another "
+        "name, or give a folder, so that the backup is named after the time."
     )
 
 

@@ -54,7 +54,7 @@ class BackupRequest:
 class BackupSchedule:
     """The days and the hour at which the app takes a backup, and the number of backups that it keeps."""
 
-    days: int = option(1, "Days from one backup to the next", "1 is every day.", minimum=1, maximum=31)
+    days: int = option(1, "Days between backups", "1 means every day.", minimum=1, maximum=31)
     hour: int = option(2, "Hour (UTC)", "The hour of the day, by UTC.", minimum=0, maximum=23)
     keep: int = option(14, "Backups kept", "Older scheduled backups are removed.", minimum=1, maximum=1_000)
 

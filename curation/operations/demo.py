@@ -99,7 +99,7 @@ def _fill_project(
     pool = build_pool(store, PoolRequest(["bm25"], 10, 5, SEED), progress=progress)
     for name, role in PEOPLE.items():
         add_annotator(store, name, role, PASSWORD)
-    say(f"{pool.candidates:,} candidates; bringing the sample grades and opening a round")
+    say(f"{pool.candidates:,} candidates; importing the sample grades and opening a round")
     _ask_for_evidence(store)
     _import_sample_grades(store, sample)
     _evaluate_chunk_sizes(store, folder / "runs", progress)

@@ -42,7 +42,7 @@ def check_rows(store: Store) -> Iterator[DoctorFinding]:
     if damage:
         yield DoctorFinding("problem", "file", damage, "goldgrade --project NEW restore FILE")
     sentence = f"All {pluralize(sum(rows.values()), 'row')} of {len(rows)} tables can be read; "
-    sentence += f"{rows.get('judgment_events', 0):,} are annotators' answers."
+    sentence += f"{rows.get('judgment_events', 0):,} of these rows are annotators' answers."
     yield DoctorFinding("fine", "file", sentence)
 
 
@@ -50,12 +50,15 @@ def check_versions(store: Store) -> Iterator[DoctorFinding]:
     """Report the versions of the project file, and former project files next to it."""
     with store.reading() as cursor:
         [(newest,)] = cursor.execute("SELECT max(name) FROM migrations").fetchall()
-    sentence = f"goldgrade {__version__}, DuckDB {duckdb.__version__}, the project's form is {newest}."
+    sentence = (
+        f"goldgrade {__version__}, DuckDB {duckdb.__version__}; the newest migration of the project "
+        f"is {newest}."
+    )
     yield DoctorFinding("fine", "versions", sentence)
     for former in sorted(store.path.parent.glob(f"{store.path.stem}.before-*{store.path.suffix}")):
         size = format_megabytes(former.stat().st_size)
-        sentence = f"{former.name} ({size}) is the project before a restore or a migration. "
-        sentence += "Remove the file if you no longer need the former project."
+        sentence = f"{former.name} ({size}) is a copy of the project from before a restore or a migration. "
+        sentence += "Remove the file if you no longer need this copy."
         yield DoctorFinding("note", "versions", sentence)
 
 
@@ -70,7 +73,7 @@ def check_releases(store: Store) -> Iterator[DoctorFinding]:
             yield DoctorFinding("problem", "releases", f"{name}: {error.found}")
             continue
         if not verified.intact:
-            sentence = f"The release {name} differs from what was frozen: {verified.problems[0]}."
+            sentence = f"The release {name} has changed since it was frozen: {verified.problems[0]}."
             yield DoctorFinding("problem", "releases", sentence, f"goldgrade verify {name}")
     if names:
         yield DoctorFinding("fine", "releases", f"Releases checked against their checksums: {len(names):,}.")
@@ -110,7 +113,7 @@ def check_backups(store: Store) -> Iterator[DoctorFinding]:
         sentence = f"A snapshot of {snapshot_at:%Y-%m-%d %H:%M} UTC is ready, but was not downloaded."
     elif restored_at is not None and (backup_at is None or backup_at < restored_at):
         since = f"{restored_at:%Y-%m-%d %H:%M} UTC"
-        sentence = f"The project was restored on {since}, and no backup was taken since."
+        sentence = f"The project was restored on {since}, and no backup has been taken since then."
     elif backup_at is None:
         sentence = "There is no backup of this project yet."
     else:
@@ -128,7 +131,7 @@ def check_clock(store: Store) -> Iterator[DoctorFinding]:
         [(last_event,)] = cursor.execute("SELECT max(happened_at) FROM events").fetchall()
     if last_event is not None and last_event - utc_now() > MAX_CLOCK_LEAD:
         sentence = f"The last event of the audit trail is dated {last_event:%Y-%m-%d %H:%M} UTC, which is "
-        yield DoctorFinding("problem", "clock", f"{sentence}in the future. Set this machine's clock.")
+        yield DoctorFinding("problem", "clock", f"{sentence}in the future. Correct this machine's clock.")
 
 
 def check_cookie_key(store: Store) -> Iterator[DoctorFinding]:

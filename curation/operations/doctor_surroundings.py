@@ -40,18 +40,20 @@ def check_log(project: Path) -> Iterator[DoctorFinding]:
     with suppress(FileNotFoundError):
         size = log.stat().st_size
         if damage := describe_log_damage(project):
-            sentence = f"{log.name}, which holds the latest changes, is damaged: {damage}."
+            sentence = f"{log.name}, which contains the latest changes, is damaged: {damage}."
             yield DoctorFinding("problem", "log", sentence)
         elif size:
             sentence = f"{log.name} ({size:,} bytes) was next to the file: the file is in use, or a process "
-            sentence += "that used it was killed. Opening the file makes the changes in the log a part of it."
+            sentence += (
+                "that used it was killed. Opening the file writes the changes in the log into the file."
+            )
             yield DoctorFinding("note", "log", sentence)
 
 
 def check_permissions(project: Path) -> Iterator[DoctorFinding]:
     """Check that only the owner can use the project file, and that the file can be written."""
     secrets = "The project contains password hashes, sealed grades and the key that signs sign-in cookies."
-    log_content = "the log next to it", "The log holds new changes."
+    log_content = "the log next to it", "The log contains the latest changes."
     contents = {project: ("the file", secrets), log_path(project): log_content}
     for path, (name, content) in contents.items():
         with suppress(FileNotFoundError):
@@ -70,20 +72,24 @@ def check_disk(project: Path) -> Iterator[DoctorFinding]:
         level: Level = "fine"
         if free < 3 * size:
             level = "problem" if free < size else "note"
-        sentence = f"The file has {format_megabytes(size)}; {format_megabytes(free)} are free on its disk."
+        sentence = (
+            f"The file size is {format_megabytes(size)}; {format_megabytes(free)} are free on the disk."
+        )
         if level != "fine":
-            sentence += " A backup next to the file, an export or a migration needs as much space again."
+            sentence += (
+                " A backup next to the file, an export or a migration needs the same amount of space again."
+            )
         yield DoctorFinding(level, "disk", sentence)
         folder = find_index_folder(project)
         if index := sum(path.stat().st_size for path in folder.glob("*")):
             sentence = f"{folder.name} ({format_megabytes(index)}) contains the BM25 index. "
-            sentence += "You can delete the folder: the next search builds the index again."
+            sentence += "You can delete the folder: the next search rebuilds the index."
             yield DoctorFinding("fine", "disk", sentence)
 
 
 def check_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFinding]:
     """Find the files left behind by killed processes, and remove them if `clean` is set."""
-    remark = "It was removed." if clean else "It can contain sealed grades."
+    remark = "goldgrade removed the file." if clean else "The file can contain sealed grades."
     command = "" if clean else "goldgrade doctor --clean"
     for folder in dict.fromkeys(path.resolve() for path in folders):
         for path in remove_leftovers(folder) if clean else list_leftovers(folder):

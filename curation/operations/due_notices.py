@@ -28,7 +28,7 @@ class NoticeKinds:
     round_done: bool = option(False, "A round is done", "Every item of the round has an answer.")
     disputes: bool = option(False, "Pairs wait for a decision", "Once a day while pairs wait for a decision.")
     quarter_due: bool = option(
-        False, "Re-labeling is due", "Once a quarter, and for each quarter that was left half done."
+        False, "Re-labeling is due", "Once a quarter, and for each quarter that was left unfinished."
     )
     job_failed: bool = option(False, "A job failed", "A job or a scheduled backup failed.")
 
@@ -76,14 +76,14 @@ def _make_unfinished_quarter_notice(quarter_work: Sequence[QuarterWork], quarter
     if last.state != UNFINISHED and not is_abandoned:
         return {}
     judged = f"{last.whole:,} of {pluralize(last.pairs, 'pair')} are judged"
-    return {f"half done {last.quarter}": f"The re-labeling of {last.quarter} is half done: {judged}."}
+    return {f"half done {last.quarter}": f"The re-labeling of {last.quarter} is unfinished: {judged}."}
 
 
 def _make_job_notices(jobs: Iterable[Job]) -> dict[str, str]:
     """Make a notice for each kind of job whose last job failed; a refused job counts only for the
     schedule."""
     return {
-        f"job {job.job_id}": f"The job “{job.kind}” failed. Its page shows the reason."
+        f"job {job.job_id}": f"The job “{job.kind}” failed. The page of the job shows the reason."
         for job in jobs
         if job.outcome == "failed" or (job.outcome == "refused" and job.started_by == COMMAND_LINE)
     }

@@ -84,7 +84,7 @@ def import_collection(
         collection = CollectionImport(*files.find_collection(root, options.format, options.encoding))
         judgments = [file for file in collection.files if file.kind == JUDGMENTS]
         if judgments and not options.annotator:
-            problem = f"{judgments[0].path.name} holds judgments, and does not name their annotators"
+            problem = f"{judgments[0].path.name} contains judgments, but does not name their annotators"
             command = "`--annotator nist` names the annotator nist."
             raise InputError(problem, path=path, way_out="Name the annotator.", command=command)
         rehearsal = _import_into_copy(store, collection, options, progress, author)

@@ -69,7 +69,9 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, by:
     fields = request.columns_of(titles_only=request.titles_only)
     if request.in_place:
         if request.add:
-            raise InputError("--in-place excludes --add. Put all files of the corpus into one folder.")
+            raise InputError(
+                "--in-place cannot be combined with --add. Put all files of the corpus into one folder."
+            )
         path, layout = request.path, request.layout
         imported = link_corpus(store, path, fields, layout, progress, by, withdraw_outside)
         with store.reading() as cursor:
@@ -115,10 +117,10 @@ def _set_markup(
         words = f"documents as {MARKUPS[new_markup]}"
         if new_markup == "file":
             words = "each document in the markup of its file"
-        return f"The guide shows {words}.{remark}"
+        return f"The guide now shows {words}.{remark}"
     if markup is None and new_markup != text_markup:
         doubt = f"The text looks like {MARKUPS[text_markup]}, but the guide shows it as {new_markup}."
-        return f"{doubt} If this is wrong, use --markup {text_markup}."
+        return f"{doubt} If the guide is wrong, use --markup {text_markup}."
     return ""
 
 

@@ -22,7 +22,7 @@ _LOCATION = re.compile(r"((?:line|row|entry) [\d,]+): (.*)", re.DOTALL)
 _VERBS = ("Is ", "Are ", "Has ", "Holds ", "Contains ", "Cannot ")
 _REPLACEMENTS = {
     "First write one object on each line: jq -c '.[]' FILE": "Save the file with one object on each line.",
-    "A folder of BEIR may stay packed for `goldgrade import collection`.": "",
+    "`goldgrade import collection` also reads a packed BEIR folder.": "",
     "pip install python-calamine, or save": "Save",
     "Name columns, as in --columns time,query.": "Write the names in “Names of the columns”.",
     "say so with `--encoding latin-1`": "choose the encoding latin-1",

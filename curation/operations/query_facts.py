@@ -152,7 +152,7 @@ def edit_texts(store: Store, query_id: str, shown: EditedTexts, texts: EditedTex
         if facts.texts == texts:
             return
         if facts.texts != shown:
-            change = f"{facts.noted_by or 'An import'} has changed the need or the notes"
+            change = f"{facts.noted_by or 'An import'} has changed the information need or the notes"
             advice = "Nothing was saved. Copy your text, reload the page, then add your text."
             raise RefusedError(f"{change} since you opened this page. {advice}")
         columns = {"information_need": texts.need or None, "note": texts.note, "author": author}

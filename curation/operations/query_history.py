@@ -55,7 +55,7 @@ class QueryHistory:
             sentences += [f"{before.name} → {after.name}: {change}" for change in changes]
         sentences = sentences or ["Fewer than two releases have this query."]
         if self.missing:
-            sentences.append(f"Without this query: {', '.join(self.missing)}.")
+            sentences.append(f"Releases without this query: {', '.join(self.missing)}.")
         return sentences
 
     @property

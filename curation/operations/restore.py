@@ -38,10 +38,10 @@ class Restored:
     @property
     def sentences(self) -> list[str]:
         """Return sentences about the restored backup, and about the new name of the former project file."""
-        when = f"as it was at {self.taken_at} UTC" if self.taken_at else "which has no file of sums"
+        when = f"as it was at {self.taken_at} UTC" if self.taken_at else "which has no checksum file"
         rows = pluralize(sum(self.rows.values()), "row")
         kept = [f"The previous project is kept as {self.kept}"] if self.kept else []
-        return [f"{self.path} is now {self.backup.name}, {when}: {rows}.", *kept]
+        return [f"{self.path} was restored from {self.backup.name}, {when}. It has {rows}.", *kept]
 
 
 def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = COMMAND_LINE) -> Restored:
@@ -62,9 +62,9 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
     refuse_name(project)
     if project.exists() and not replace:
         command = "Add --replace to move the project aside and keep it, or name a different --project."
-        raise RefusedError(f"{project} exists already, and nothing was restored.", command=command)
+        raise RefusedError(f"{project} already exists, and nothing was restored.", command=command)
     if project.exists() and is_served(project):
-        problem = f"An app is serving {project}, so new grades would go to the file that is moved aside."
+        problem = f"An app is serving {project}, so new grades would go into the old file."
         command = "Stop the app, then try again."
         raise RefusedError(f"{problem} Nothing was restored.", command=command)
     sums = verify_sums(backup)
@@ -75,7 +75,7 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
             former = _replace_project(new, project)
     except OSError as error:
         problem = f"{project}: the backup could not be restored ({error.strerror})"
-        expected = "expected a folder that can be written and has room for a copy"
+        expected = "expected a writable folder with enough space for a copy"
         raise InputError(f"{problem}; {expected}. The project is unchanged.") from error
     taken_at = str(sums["taken_at"]) if sums else None
     with open_store(project).transaction() as cursor:

@@ -50,7 +50,7 @@ class StartRequest:
         "Annotators",
         "Names of the annotators, separated by commas.",
         is_comma_separated=True,
-        unset="you, or everybody who may grade",
+        unset="you, or everyone who may grade",
     )
     round: str = option("first", "Round name", "Round name.")
 
@@ -125,7 +125,7 @@ def check_start(cursor: Cursor, request: StartRequest | None) -> None:
     if not is_new(cursor):
         raise RefusedError(
             "The project already has a round, so it cannot be started again.",
-            command="`goldgrade round open NAME` opens a further round.",
+            command="`goldgrade round open NAME` opens another round.",
         )
     if request is not None:
         require_annotators(cursor, request.annotators)

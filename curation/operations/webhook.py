@@ -35,7 +35,7 @@ def send_test(environment: Mapping[str, str] | None = None) -> str | None:
     if not (webhook := read_webhook(environment)):
         return None
     try:
-        post_notice(webhook, "this is a test of notices.")
+        post_notice(webhook, "this is a test notice.")
     except UnsentError as error:
         return str(error)
     return ""
@@ -50,8 +50,8 @@ def read_webhook(environment: Mapping[str, str] | None = None) -> Webhook | None
     """
     values = os.environ if environment is None else environment
     if values.get("GOLDGRADE_SMTP", "").strip():
-        way_out = "Remove GOLDGRADE_SMTP, and name the address of a webhook in GOLDGRADE_WEBHOOK."
-        problem = "GOLDGRADE_SMTP names a mail server, but notices no longer go by e-mail."
+        way_out = "Remove GOLDGRADE_SMTP, and set GOLDGRADE_WEBHOOK to the address of a webhook."
+        problem = "GOLDGRADE_SMTP names a mail server, but goldgrade no longer sends notices by e-mail."
         raise InputError(problem, way_out=way_out)
     address = values.get("GOLDGRADE_WEBHOOK", "").strip()
     if address and not _is_safe(address):

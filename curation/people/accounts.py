@@ -163,12 +163,12 @@ def insert_account(cursor: Cursor, name: str, role: str, author: str) -> Annotat
         cursor.execute("UPDATE annotators SET imported = false, role = ? WHERE name = ?", [role, name])
     elif not known.active:
         raise RefusedError(
-            f"An annotator {name!r} exists already and is deactivated. "
+            f"The annotator {name!r} already exists and is deactivated. "
             "Activate this person, or choose a different name.",
             command=f"`goldgrade people set {name} --activate` lets this person sign in again.",
         )
     else:
-        raise RefusedError(f"An annotator {name!r} exists already. Choose another name.")
+        raise RefusedError(f"The annotator {name!r} already exists. Choose another name.")
     detail = {"name": name, "role": role, "was_imported": known is not None}
     record_event(cursor, "add annotator", detail, author)
     return Annotator(name, role, imported=False)
@@ -204,8 +204,8 @@ def _refuse_lookalike(what: str, text: str, person_of: Mapping[str, str], name: 
     problem = f"differs from {lookalike!r} by {differs}" if differs else "is already in use as a name"
     owner = f"; that is the address of {person!r}" if person != lookalike else ""
     raise RefusedError(
-        f"The {what} {text!r} {problem}{owner}. Judgments belong to one name for each person: use "
-        f"{person!r} for the same person. Give a different person a clearly different {what}.",
+        f"The {what} {text!r} {problem}{owner}. A person's judgments belong to one name: use {person!r} if "
+        f"this is the same person. Give a different person a clearly different {what}.",
         command="`goldgrade people list` lists the people whom the project knows.",
     )
 

@@ -59,7 +59,7 @@ def remove_address(store: Store, name: str, email: str, author: str = COMMAND_LI
         if find_address_owner(cursor, email) != name:
             raise NotFoundError(
                 f"{name} does not sign in as {email}.",
-                command="`goldgrade people list` names everybody's addresses.",
+                command="`goldgrade people list` lists everybody's addresses.",
             )
         cursor.execute("DELETE FROM identities WHERE email = ?", [removed["email"]])
         delete_sign_ins(cursor, name, email=removed["email"])
@@ -86,8 +86,8 @@ def sign_in_by_address(store: Store, email: str, issuer: str, subject: str, clie
             difference = describe_similar_address(cursor, email)
             if difference:
                 raise RefusedError(
-                    f"{email} differs from an address that the project knows by {difference}, so no account "
-                    "has this address. Ask the lead of the project to add exactly this address."
+                    f"No account has the address {email}; a known address differs from it by {difference}. "
+                    "Ask the lead of the project to add exactly this address."
                 )
             return None
         claim = {"issuer": issuer, "subject": subject, "email": address}

@@ -57,7 +57,9 @@ def require_role(annotator: Annotator, *roles: str) -> None:
     if not annotator.active:
         raise RefusedError(f"{annotator.name} is deactivated. A lead can activate this person again.")
     if annotator.role not in roles:
-        raise RefusedError(f"This is for the {' or '.join(roles)}; {annotator.name} is {annotator.role}.")
+        raise RefusedError(
+            f"This action needs the role {' or '.join(roles)}; {annotator.name} is {annotator.role}."
+        )
 
 
 def require_author(cursor: Cursor, author: str, *roles: str) -> None:
@@ -83,7 +85,7 @@ def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
     unknown = [name for name in names if name not in known]
     if unknown:
         plural = "s" if len(unknown) > 1 else ""
-        have = f"It knows {', '.join(known)}." if known else "No annotators are known yet."
+        have = f"Known annotators: {', '.join(known)}." if known else "The project has no annotators yet."
         for name, other in find_lookalikes(unknown, known).items():
             have += f" {name!r} differs from {other!r} by {describe_lookalike(name, other)}."
         raise NotFoundError(

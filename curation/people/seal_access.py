@@ -77,9 +77,9 @@ class SealAccess(NamedTuple):
         """
         if not self.can_show(query_id):
             raise RefusedError(
-                f"A release seals the grades of the query {query_id}. A lead can open the "
-                "grades with a reason. The reason is logged with name and time.",
-                command='--reason "why" gives the reason.',
+                f"A release seals the grades of the query {query_id}. A lead who gives a reason can see "
+                "the grades. The reason is logged with name and time.",
+                command='Give the reason with --reason "why".',
             )
 
 

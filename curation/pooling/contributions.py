@@ -104,7 +104,9 @@ class Contributions:
         graded = f"{self.graded:,} of {candidates} have a grade"
         lines = [f"{graded}; {self.relevant:,} are relevant (graded above the scale's lowest)."]
         if self.random_graded:
-            random_pairs = f"{self.random_graded:,} graded random pairs that no system proposed"
+            random_pairs = (
+                f"{self.random_graded:,} graded pairs that were drawn at random and that no system proposed"
+            )
             lines.append(f"{self.relevant_at_random:,} of {random_pairs} are relevant.")
         lines += [self.withheld] if self.withheld else []
         lines += [

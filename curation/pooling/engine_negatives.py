@@ -70,8 +70,8 @@ def draw_by_engine(store: Store, request: PoolRequest, progress: Progress) -> Ma
         queries = read_active_queries(cursor)
         if not engines:
             raise RefusedError(
-                "Random negatives cannot be drawn: the corpus has only documents that engines ranked, and "
-                "no engine is among the systems. Add an engine, or draw no random negatives.",
+                "Random negatives cannot be drawn: all documents of the corpus come from engines, and no "
+                "engine is among the systems. Add an engine, or draw no random negatives.",
                 command="`--random-negatives 0` draws no random negatives.",
             )
         stored_orders = _read_orders(cursor, engines[0], count, seed)

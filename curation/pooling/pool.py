@@ -45,8 +45,8 @@ LEXICAL = frozenset({"bm25", "hybrid"})
 NOT_IN_CORPUS = "results are left out: imported runs name documents that are not in the corpus"
 UNDER_OTHER_ID = "candidates are judged under the id of an identical document"
 OUTSIDE = (
-    "pooled pairs are left out: their document does not match the query's filter: not relevant without a "
-    "judgment"
+    "pooled pairs are left out as not relevant without a judgment: their document does not match the "
+    "query's filter"
 )
 
 

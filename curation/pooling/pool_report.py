@@ -82,7 +82,7 @@ class PoolReport:
         sentence = f"The pool has {size}, {self.random_negatives:,} of them random negatives."
         change = f"{self.added:,} are new to the project."
         if self.built_before:
-            change = "The pool exists already, from the same inputs. Nothing was added."
+            change = "The same inputs already made this pool. Nothing was added."
         return [sentence, change, *self.gaps, f"The seed is {self.seed}."]
 
     @property

@@ -65,7 +65,7 @@ def draw_negatives(
             left_out[
                 f"queries have random negatives from outside the first {reach} results, instead of {REACH:,}"
             ] += 1
-        reason = "random negatives are missing: no more documents are outside the systems' results"
+        reason = "random negatives are missing: no other documents are outside the systems' results"
         left_out[reason] += count - len(document_ids)
         judged_ids = [stand_ins.of(query.query_id, document_id) for document_id in document_ids]
         proposals += [CandidateSource(query.query_id, document_id, RANDOM) for document_id in judged_ids]

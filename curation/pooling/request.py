@@ -32,8 +32,8 @@ class PoolRequest:
         (),
         "Systems",
         "Systems that propose documents. Choose from bm25, dense, hybrid, run:NAME for an "
-        "imported run, and engine:NAME for an engine. By default bm25, dense and hybrid, or bm25 alone "
-        "without the packages for embedding.",
+        "imported run, and engine:NAME for an engine. The default is bm25, dense and hybrid, or bm25 alone "
+        "if the embedding packages are not installed.",
         is_comma_separated=True,
     )
     depth: int = option(10, "Depth", "Number of documents from the top of each system's list.", minimum=1)
@@ -54,8 +54,8 @@ class PoolRequest:
     )
     model: str = option(
         DEFAULT_MODEL,
-        "Embedding model of dense and hybrid",
-        "Embedding model of dense and hybrid: a name or a folder.",
+        "Embedding model for dense and hybrid",
+        "Embedding model for dense and hybrid: a name or a folder.",
         needs=Needs(
             "only dense and hybrid use a model; add one of them to the systems",
             lambda pool: not {"dense", "hybrid"}.isdisjoint(pool["systems"] or SYSTEMS),
@@ -63,8 +63,8 @@ class PoolRequest:
     )
     stemmer: str | None = option(
         None,
-        "Stemmer of bm25 in this project from now on",
-        "Stemmer that bm25 uses in this project from now on. Give a language of Snowball, such as "
+        "Stemmer for bm25 in this project from now on",
+        "Stemmer that bm25 uses in this project from now on. Give a Snowball language, such as "
         "english or german, or none.",
         unset="as before; none in a new project",
         metavar="LANGUAGE",
@@ -72,7 +72,8 @@ class PoolRequest:
     keep_words: Sequence[str] | None = option(
         None,
         "Stop words that bm25 keeps from now on",
-        "Stop words that bm25 searches from now on, or none. Keep words such as where or which, separated "
+        "Stop words that bm25 searches for from now on, or none. Keep words such as where or which, "
+        "separated "
         "by commas, if they are names in the documents. Evaluations of bm25 keep these words, too.",
         choices=(*sorted(STOP_WORDS),),
         unset="as before; none in a new project",
@@ -81,8 +82,8 @@ class PoolRequest:
     )
     rate: float = option(
         RATE,
-        "Requests a second to an engine",
-        "Maximum number of requests a second to the engine.",
+        "Requests per second to an engine",
+        "Maximum number of requests per second to the engine.",
         minimum=0.01,
         needs=Needs(
             "no engine and no run is among the systems",

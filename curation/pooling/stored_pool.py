@@ -151,7 +151,11 @@ def describe_rebuild(pool: PoolRow, request: PoolRequest, queries: int) -> str:
             changes.append(f"{option.label[0].lower()}{option.label[1:]} {' instead of '.join(texts)}")
     if queries != pool.report["queries"]:
         changes.append(f"{pluralize(queries, 'query', 'queries')} instead of {pool.report['queries']:,}")
-    return f"Differs from the current pool: {'; '.join(changes)}." if changes else "As the current pool."
+    return (
+        f"Differences from the current pool: {'; '.join(changes)}."
+        if changes
+        else "The options are the same as for the current pool."
+    )
 
 
 def _describe_value(value: Any, unset: str) -> str:

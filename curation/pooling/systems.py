@@ -73,7 +73,7 @@ def require_corpus(cursor: Cursor, names: Sequence[str]) -> None:
         if documents <= MAX_DOCUMENTS[name]:
             continue
         raise RefusedError(
-            f"The corpus has {pluralize(documents, 'document')}. One machine searches up to "
+            f"The corpus has {pluralize(documents, 'document')}. On one machine, goldgrade searches up to "
             f"{MAX_DOCUMENTS[name]:,} with {name}. Use a search engine for a larger corpus.",
             command="`--systems engine:NAME` queries an engine (docs/engines.md); docs/scale.md has figures.",
         )

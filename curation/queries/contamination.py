@@ -80,9 +80,12 @@ class ContaminationReport(NamedTuple):
         contaminated = len({text.query_id for text, _ in self.found})
         queries = pluralize(self.queries, "query", "queries")
         sealed = pluralize(self.sealed, "sealed query", "sealed queries")
-        closed = f"The answers and documents of {sealed} were not compared: a match would reveal grades."
+        closed = (
+            f"goldgrade did not compare the answers and documents of {sealed}: a match would reveal grades."
+        )
         return [
-            f"{self.file} has texts of {contaminated:,} of {queries}, {exactly:,} exactly: {counts}.",
+            f"{self.file} contains texts of {contaminated:,} of {queries}; {exactly:,} texts match "
+            f"exactly. Matches: {counts}.",
             *([closed] if self.sealed else []),
         ]
 

@@ -37,7 +37,7 @@ class CoverageRequest:
     resolution: float | None = None
     least_documents: int = MIN_DOCUMENTS
     model: str = option(
-        DEFAULT_MODEL, "Embedding model of entities", "Embedding model of entities: a name or a folder."
+        DEFAULT_MODEL, "Embedding model for entities", "Embedding model for entities: a name or a folder."
     )
 
 
@@ -58,22 +58,30 @@ class QuestionRequest:
     kinds: Sequence[str] = option(
         QUESTION_KINDS,
         "Kinds of questions",
-        f"Kinds of questions, in turn, separated by commas. {', '.join(QUESTION_KINDS)}.",
+        f"Kinds of questions to take in turn, separated by commas. {', '.join(QUESTION_KINDS)}.",
         choices=QUESTION_KINDS,
         is_comma_separated=True,
     )
     strata: str | None = option(
         None,
         "Strata of the documents",
-        "Strata of the documents: a field, or region. Each stratum gives as many documents. region takes the "
+        "Strata of the documents: a field, or region. Each stratum gives the same number of "
+        "documents. region takes the "
         "regions of the coverage map.",
         unset="none",
     )
     share: float = option(
-        1.0, "Share that people judge", "Share of synthetic queries that people judge.", minimum=0, maximum=1
+        1.0,
+        "Share of queries that people judge",
+        "Share of synthetic queries that people judge.",
+        minimum=0,
+        maximum=1,
     )
     seed: Seed = 0
     check_model: str | None = option(
-        None, "Model that checks", "Model that checks the questions.", unset="the model that writes"
+        None,
+        "Checking model",
+        "Model that checks the questions.",
+        unset="the model that writes the questions",
     )
     calls: int | None = option(None, "Most requests", "Maximum number of requests.", minimum=1, unset="all")

@@ -113,7 +113,7 @@ def read_tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuer
 def build_tags_table(queries: Sequence[TaggedQuery]) -> Table:
     """Show the queries with their tags. A star marks tags that people set."""
     rows = tuple((query.query_id, query.text, query.stratum, _list_tags(query)) for query in queries)
-    columns = ("id", "query", "stratum", "tags (* by people)")
+    columns = ("id", "query", "stratum", "tags (*: set by people)")
     return Table(pluralize(len(rows), "query", "queries"), columns, rows)
 
 

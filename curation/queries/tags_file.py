@@ -71,7 +71,7 @@ def import_tags(
                 first_line = line_of.setdefault((query_id, tag), row.line)
                 if statements.setdefault((query_id, tag), is_present) != is_present:
                     contradiction = (
-                        f"says the opposite of {records.unit} {first_line} on {tag!r} of {row.query_name!r}"
+                        f"contradicts {records.unit} {first_line} about the tag {tag!r} of {row.query_name!r}"
                     )
                     records.problems.add(row.line, contradiction)
         records.problems.check()

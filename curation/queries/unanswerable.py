@@ -117,8 +117,8 @@ def describe_share(unanswerable: int, queries: int, of: str = "") -> str:
     share = percent(unanswerable / max(1, queries))
     counts = f"{unanswerable:,} of {pluralize(queries, 'query', 'queries')}{of} ({share})"
     advice = (
-        f"; {percent(MIN_SHARE)} to {percent(MAX_SHARE)} would show whether systems keep silent when they "
-        "should, without hiding how well they find"
+        f"; {percent(MIN_SHARE)} to {percent(MAX_SHARE)} would show whether systems give no answer when "
+        "they should, without hiding how well they find documents"
     )
     return f"{counts} are tagged unanswerable{'' if is_usual_share(unanswerable, queries) else advice}."
 

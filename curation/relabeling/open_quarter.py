@@ -65,11 +65,11 @@ class QuarterOpened:
     @property
     def sentences(self) -> list[str]:
         """Return sentences about the opened round, the changed queries, and the pairs left out."""
-        opening = "Preview, without opening a round:" if self.dry_run else "Opened"
+        opening = "Preview (no round was opened):" if self.dry_run else "Opened"
         return [
             f"{opening} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} to "
             f"judge again, {self.new_pairs:,} new, {pluralize(self.round.presentations, 'presentation')}.",
-            f"{pluralize(self.added, 'query', 'queries')} joined the set, {self.retired:,} left it.",
+            f"{pluralize(self.added, 'query', 'queries')} joined the gold set, and {self.retired:,} left it.",
             *(f"Left out: {count:,} {reason}." for reason, count in self.left_out.items()),
         ]
 

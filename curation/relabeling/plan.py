@@ -97,7 +97,7 @@ def make_plan(
     refuse_problems(describe_out_of_bounds(PlanRequest, vars(request)))
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-    progress("Reading the set", 0, 2)
+    progress("Reading the gold set", 0, 2)
     state = read_set_state(store, today)
     refuse_second_relabeling(state.work, state.quarter)
     progress("Choosing the pairs", 1, 2)
@@ -109,7 +109,7 @@ def make_plan(
     if not pairs:
         raise RefusedError(
             "There is nothing to judge again: the project has no judged pair with a document in the "
-            "corpus. Judge pairs first.",
+            "corpus. First judge some pairs.",
             command="`goldgrade round open NAME` opens a round.",
         )
     gone_count = len(staying) - len(judgeable)

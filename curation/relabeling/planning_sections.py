@@ -109,7 +109,7 @@ def describe_due(set_staleness: SetStaleness, limit: int = MAX_ROWS) -> PlainRes
         remarks.append("No log was imported since the sample was drawn, so the current traffic is unknown.")
     if calendar.renewed_share is not None:
         renewed = f"{pluralize(calendar.renewed, 'pair')} ({percent(calendar.renewed_share, 1)})"
-        remarks.append(f"Judged again in the last four quarters: {renewed}.")
+        remarks.append(f"Pairs judged again in the last four quarters: {renewed}.")
     return PlainResult(
         (
             f"{set_staleness.quarter}: {pluralize(len(set_staleness.pairs), 'judged pair')} of the project.",

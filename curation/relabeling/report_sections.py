@@ -79,7 +79,7 @@ def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Sect
         ),
         Section("By part of the plan", "", (), (_make_agreement_table("Part", report.by_part),)),
         Section(
-            "What had changed",
+            "What changed",
             "Pairs by what changed since their old grade. A pair with both changes counts in both rows.",
             (),
             (_make_change_table(report.changes),),
@@ -101,8 +101,8 @@ def recommend_pairs(rows: Sequence[ChangeRow]) -> str:
         )
         return f"What to do: judge pairs {first} before the other pairs ({_format_changed(unchanged)})."
     return (
-        "What to do: judge by age and at random, because neither changed documents nor changed grade "
-        "definitions have been shown to predict a different grade."
+        "What to do: judge by age and at random, because the report does not show that changed documents "
+        "or changed grade definitions lead to different grades."
     )
 
 
@@ -200,10 +200,10 @@ def _format_changed(row: ChangeRow) -> str:
 
 
 def _make_change_table(rows: Sequence[ChangeRow]) -> Table:
-    columns = ("what had changed", "pairs", "different grade", "share (95 %)")
+    columns = ("what changed", "pairs", "different grade", "share (95 %)")
     cells = tuple((row.name, row.pairs, row.changed, _format_share(row.share)) for row in rows)
     shown = cells if any(row.pairs for row in rows) else ()
-    return Table("Pairs with a different grade, by what had changed", columns, shown)
+    return Table("Pairs with a different grade, by what changed", columns, shown)
 
 
 def _make_regraded_table(report: DriftReport, limit: int) -> Table:
@@ -217,7 +217,7 @@ def _make_regraded_table(report: DriftReport, limit: int) -> Table:
         for pair in changed[:limit]
     )
     shown = f", the first {limit:,} shown" if len(changed) > limit else ""
-    columns = ("query id", "document", "part", "grade", "what had changed")
+    columns = ("query id", "document", "part", "grade", "what changed")
     return Table(f"{pluralize(len(changed), 'pair')}{shown}", columns, rows)
 
 

@@ -30,7 +30,7 @@ class PlanRequest:
         maximum=MAX_SHARE,
     )
     seed: Seed = 0
-    overlap: int = option(2, "People for each pair", "How many annotators judge each pair.", minimum=1)
+    overlap: int = option(2, "Annotators for each pair", "How many annotators judge each pair.", minimum=1)
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class QuarterRequest:
     name: str | None = option(None, "Round name", "Round to open.", flag="--round", unset="the quarter's")
     systems: tuple[str, ...] = option(
         (),
-        "Systems whose new documents are judged, too",
-        "Systems with new documents to judge, such as bm25,run:live. New queries get documents "
+        "Systems that add new documents",
+        "Systems that add new documents, such as bm25,run:live. New queries get documents "
         "only from these systems.",
         is_comma_separated=True,
     )
@@ -59,6 +59,6 @@ class QuarterRequest:
         maximum=0.5,
     )
     per_day: int | None = option(
-        None, "Answers a day", "Number of answers expected of an annotator per day.", minimum=1
+        None, "Answers per day", "Number of answers expected of an annotator per day.", minimum=1
     )
     dry_run: bool = option(False, "Preview only", "Show which items the round would have. Open nothing.")

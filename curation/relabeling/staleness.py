@@ -239,10 +239,10 @@ def _count_reasons(state: SetState, trends: Sequence[str]) -> dict[str, int]:
     counts = {
         "pairs whose document changed": sum(pair.document == CHANGED for pair in present),
         "pairs whose evidence is not in the new text": sum(pair.evidence_lost for pair in state.pairs),
-        "pairs with a grade or vote whose words changed in the guide": reworded,
+        "pairs with a grade or vote whose definition in the guide changed": reworded,
         "pairs last judged in an earlier quarter": sum(age is None or age > 0 for age in ages),
         "pairs last judged two years ago or earlier": old,
-        "queries that the traffic has left": sum(trend == LEFT for trend in trends),
+        "queries that no longer occur in the traffic": sum(trend == LEFT for trend in trends),
         "queries new in the traffic": len(state.traffic.new),
     }
     return {reason: count for reason, count in counts.items() if count}

@@ -13,7 +13,7 @@ from curation.people.seal_access import SEALED, read_sealed_queries
 from curation.store import Cursor, Store, fetch
 from curation.store.documents import title_last_shown
 
-NO_PLAN = "There is no re-labeling plan yet. Make a plan first."
+NO_PLAN = "There is no re-labeling plan yet. First make a plan."
 PAIR_COLUMNS = (
     *("query_id", "document_id", "part", "stratum", "inclusion_probability", "grade", "how", "content_hash"),
     *("guide_hash", "annotators", "judged", "decisions"),

@@ -22,7 +22,7 @@ from curation.releases.release_settings import Setting, compare_settings
 from curation.releases.seal import open_sealed
 from curation.store import COMMAND_LINE, Store
 
-UNEXPLAINED = "more or other votes"
+UNEXPLAINED = "more votes or different votes"
 """Name of the change for a grade that differs for no known reason."""
 COUNTS = ("kept", "higher", "lower", "new", "gone", "sealed")
 ALPHAS = ("ordinal", "nominal")
@@ -199,7 +199,7 @@ def compare_figures(before: ComparedRelease, after: ComparedRelease) -> dict[str
         for name, figure in figures.items()
     }
     duplicates = (_pool_duplicates(before), _pool_duplicates(after))
-    return between | {"blind duplicates graded alike (repeats)": duplicates}
+    return between | {"blind duplicates with the same grade (repeats)": duplicates}
 
 
 def compare_releases(

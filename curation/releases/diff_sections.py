@@ -17,7 +17,7 @@ CHANGED = (
     "Changes that the releases record for these grades. A listed change is not necessarily the reason "
     "for a new grade."
 )
-DOCUMENTS = "Documents in both corpora whose text differs. Documents with most grades come first."
+DOCUMENTS = "Documents in both corpora whose text differs. Documents with the most grades come first."
 LIMIT = 50
 """Default maximum number of rows of a table."""
 
@@ -43,7 +43,7 @@ def list_diff_findings(diff: Diff) -> list[str]:
         _grades_sentence(diff),
     ]
     if diff.sealed:
-        condition = "To see sealed grades, give a reason; it is logged."
+        condition = "To see sealed grades, give a reason. The reason is logged."
         sentences.append(f"{diff.sealed:,} of the changed grades are in a sealed part. {condition}")
     if diff.not_compared:
         count = pluralize(diff.not_compared, "query", "queries")
@@ -51,7 +51,7 @@ def list_diff_findings(diff: Diff) -> list[str]:
     documents = diff.documents
     sentences.append(
         f"Documents: {len(documents['gone']):,} gone, {len(documents['new']):,} new, "
-        f"{len(documents['changed']):,} with another text, {diff.documents_kept:,} unchanged."
+        f"{len(documents['changed']):,} with a different text, {diff.documents_kept:,} unchanged."
     )
     name, figures = next(iter(diff.agreement.items()))
     before, after = ("unknown" if figure.value is None else figure.text() for figure in figures)
@@ -62,7 +62,7 @@ def make_diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
     """Return the non-empty sections about the difference between two releases, in reading order."""
     sections = [
         Section("Grades", _grades_sentence(diff), (), _grade_tables(diff, limit), _sealed_remark(diff)),
-        Section("What had changed", CHANGED, (), (_change_table(diff),)),
+        Section("What changed", CHANGED, (), (_change_table(diff),)),
         Section("Queries", _queries_sentence(diff), (), _query_tables(diff, limit)),
         Section("Documents", DOCUMENTS, (), _document_tables(diff, limit)),
         Section("Agreement", "The agreement of the labels of each release.", (), (_agreement_table(diff),)),
@@ -92,8 +92,8 @@ def _queries_sentence(diff: Diff) -> str:
     if not diff.moves:
         return "No query of both releases moved to another part of the split."
     return (
-        f"{pluralize(len(diff.moves), 'query', 'queries')} moved to another part of the split. A system that "
-        "was tuned on the old part of a query has seen the query."
+        f"{pluralize(len(diff.moves), 'query', 'queries')} moved to a different part of the split. A system "
+        "that was tuned on a query's old part has seen the query."
     )
 
 
@@ -109,7 +109,7 @@ def _grade_tables(diff: Diff, limit: int) -> tuple[Table, ...]:
 
 
 def _pair_table(caption: str, rows: Rows, limit: int) -> Table:
-    columns = ("query", "query id", "document", "part", "grade", "how", "document is", "what had changed")
+    columns = ("query", "query id", "document", "part", "grade", "how", "document is", "what changed")
     cells = (
         (
             *(QueryName(row["text"], row["query_id"], row["document_id"]), *get_pair(row), row["part"]),
@@ -124,7 +124,7 @@ def _pair_table(caption: str, rows: Rows, limit: int) -> Table:
 
 def _change_table(diff: Diff) -> Table:
     rows = sorted(diff.changes.items(), key=lambda row: (-row[1], row[0]))
-    return Table("Changed, new and gone grades", ("what had changed", "grades"), tuple(rows))
+    return Table("Changed, new and gone grades", ("what changed", "grades"), tuple(rows))
 
 
 def _query_tables(diff: Diff, limit: int) -> tuple[Table, ...]:
@@ -152,7 +152,7 @@ def _one_sided_table(caption: str, rows: Rows, limit: int) -> Table:
 
 
 def _document_tables(diff: Diff, limit: int) -> tuple[Table, ...]:
-    captions = {"Gone": "gone", "New": "new", "With another text": "changed"}
+    captions = {"Gone": "gone", "New": "new", "Documents with a different text": "changed"}
     parts = ((caption, diff.documents[key]) for caption, key in captions.items())
     return tuple(
         Table(_caption_of(caption, len(grades), limit), ("document", "grades"), tuple(grades.items())[:limit])

@@ -118,7 +118,7 @@ def load_release(store: Store, name: str | FrozenRelease) -> FrozenRelease:
     release = read_unchecked(store, name)
     if release.file is None and (problems := find_altered_parts(release.row, release.texts)):
         raise RefusedError(
-            f"The release {name!r} differs from what was frozen: {problems[0]}.",
+            f"The release {name!r} has changed since it was frozen: {problems[0]}.",
             command=f"`goldgrade verify {name}` lists all problems.",
         )
     refuse_other_format(release)
@@ -130,8 +130,8 @@ def read_unchecked(store: Store, reference: str) -> FrozenRelease:
     if "://" in reference:
         raise InputError(
             f"{reference.partition('?')[0]} is an address, and goldgrade does not download releases. "
-            "Download the file, compare its SHA-256 with the SHA-256 that was printed when the release was "
-            "packed, and give the path of the file."
+            "Download the file, compare its SHA-256 with the one that the pack command printed, and give "
+            "the path of the file."
         )
     if is_file(reference):
         file = PackedRelease(Path(reference))

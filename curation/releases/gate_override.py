@@ -28,7 +28,7 @@ def describe_override(header: Mapping[str, Any]) -> str | None:
 
 def describe_shortfall(figure: str, state: str) -> str:
     """Return the end of a sentence that says whether an agreement figure is too low or unknown."""
-    return f"{figure} is {'too low' if state == 'missed' else 'not known'}"
+    return f"{figure} is {'too low' if state == 'missed' else 'unknown'}"
 
 
 def mark_name(name: str, mark: str | None) -> str:

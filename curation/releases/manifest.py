@@ -36,7 +36,7 @@ def read_manifest(content: bytes) -> tuple[dict[str, Any] | None, str]:
     if not _has_safe_file_names(manifest):
         return None, "was altered: the manifest does not name its files, so no file could be checked"
     is_intact = format_manifest(manifest) == text
-    return manifest, "" if is_intact else "was altered: the manifest does not agree with its sum"
+    return manifest, "" if is_intact else "was altered: the manifest does not match its checksum"
 
 
 def _has_safe_file_names(manifest: Any) -> bool:

@@ -17,7 +17,7 @@ def _check_freeze(cursor: Cursor, request: FreezeRequest | None) -> None:
     check_name(request.name)
     if request.name in [row.name for row in list_releases(cursor)]:
         raise RefusedError(
-            f"The project has a release {request.name} already. A release never changes: choose another name."
+            f"The project already has a release {request.name}. A release never changes: choose another name."
         )
 
 

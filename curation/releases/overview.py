@@ -69,8 +69,8 @@ class ShownRelease:
         was opened."""
         sentences = [*release_rows.say_half_judged(self.half_judged), *describe_left_out(self.left_out)]
         if self.changed:
-            single = "marked grade was given on another version of its document."
-            many = "marked grades were given on another version of their document."
+            single = "marked grade is for a different version of its document."
+            many = "marked grades are for a different version of their document."
             sentences.append(pluralize(self.changed, single, many))
         sentences += explain_override(self)
         if self.also_named:

@@ -231,7 +231,7 @@ class PackedRelease:
         return self._altered_error(f"the rows of {name} take hundreds of times its size")
 
     def _altered_error(self, problem: str) -> RefusedError:
-        return RefusedError(f"{self.path} was altered since it was packed: {problem}. Nothing was read.")
+        return RefusedError(f"{self.path} was altered after it was packed: {problem}. Nothing was read.")
 
 
 def _run_checks(checks: Iterable[Callable[[], object]]) -> list[str]:

@@ -85,7 +85,10 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
         ids = {row.release_id: row for row in reversed(releases.values()) if row.release_id.startswith(name)}
         if len(ids) > 1:
             names = ", ".join(sorted(f"{row.name} ({row.release_id[:16]}…)" for row in ids.values()))
-            message = f"{len(ids)} releases have an id that begins with {name}: {names}. Give more digits."
+            message = (
+                f"{len(ids)} releases have an id that begins with {name}: {names}. Give more "
+                "characters of the id."
+            )
             raise InputError(message)
         if ids:
             return next(iter(ids.values()))

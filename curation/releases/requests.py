@@ -13,18 +13,19 @@ class FreezeRequest:
 
     name: str = ""
     allow_disputed: bool = option(
-        False, "Leave disputed pairs out", "Leave disputed pairs out, instead of refusing."
+        False, "Leave out disputed pairs", "Leave out disputed pairs. By default, the command refuses them."
     )
     allow_changed: bool = option(
         False,
-        "Keep grades of another version",
-        "Keep grades of another version of their document. The release marks these grades. Without this "
+        "Keep grades of a different version",
+        "Keep grades of a different version of their document. The release marks these grades. Without this "
         "option, it leaves them out and counts them.",
     )
     only_complete: bool = option(
         False,
         "Only pairs with all their votes",
-        "Leave out pairs that lack a planned judgment. A round plans one judgment by each annotator it asks.",
+        "Leave out pairs that lack a planned judgment. A round plans one judgment by each annotator of a "
+        "pair.",
     )
     share: str | None = option(
         None,
@@ -36,20 +37,20 @@ class FreezeRequest:
     )
     override: str | None = option(
         None,
-        "Why you freeze against the gate",
+        "Reason to freeze against the gate",
         "Reason to freeze below the agreement gate. The release keeps the reason.",
         unset="refuse",
     )
     seal: tuple[str, ...] = option(
         (),
-        "Parts to seal as well",
+        "Additional parts to seal",
         "Part to seal besides test. To get sealed grades, people must give a reason, which is logged. "
         "Repeatable.",
         unset="only the part test",
     )
     reason: str | None = option(
         None,
-        "Why sealed queries are in an open part",
+        "Reason to put sealed queries into an open part",
         "Reason to put sealed queries into an open part. The reason is logged.",
         unset="refuse",
     )

@@ -91,7 +91,7 @@ def refuse_not_in_file(release: FrozenRelease, parts: Iterable[str]) -> None:
     if missing and release.file:
         raise RefusedError(
             f"{release.file.path} has no grades of {', '.join(missing)}: sealed grades stay in the project "
-            "unless someone packs them with a reason. Leave the part out, or ask the project's lead.",
+            "unless someone packs them with a reason. Leave out the part, or ask the project's lead.",
             command=f"{_repeat_option('--without-grades', missing)} of an export leaves the part out, and so "
             f"does {_repeat_option('--part', release.file.with_grades)}. `goldgrade export NAME --out FILE "
             "--reason WHY` packs a release with sealed grades.",
@@ -104,8 +104,9 @@ def _make_reason_error(release: FrozenRelease, sealed: Collection[str]) -> Refus
     log = "" if release.file else f" `goldgrade releases {name}` shows the log."
     return RefusedError(
         f"The grades of {', '.join(sealed)} in the release {release.row.name!r} are sealed. Anyone who "
-        f"takes sealed grades must give a reason, which {logged}. Exports without them require no reason.",
-        command=f'--reason "why" states the reason.{log} `goldgrade export {name} --format leaderboard '
+        f"takes sealed grades must give a reason, which {logged}. Exports without sealed grades require no "
+        "reason.",
+        command=f'--reason "why" gives the reason.{log} `goldgrade export {name} --format leaderboard '
         "--out DIR` exports without sealed grades, and so does any other format with "
         f"{_repeat_option('--without-grades', sealed)}.",
     )

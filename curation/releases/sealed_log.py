@@ -176,8 +176,8 @@ def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems
         raise RefusedError(
             f"{person} has {pluralize(n_remaining, 'sealed evaluation')} of {', '.join(parts)} left this "
             f"month, and this request is for {pluralize(systems, 'system')}. Each evaluator has "
-            f"{read_monthly_limit(cursor)} evaluations a month for each sealed part, with refused ones. A "
-            "lead can change this limit.",
+            f"{read_monthly_limit(cursor)} evaluations per month for each sealed part; refused requests "
+            "count, too. A lead can change this limit.",
             command="`goldgrade releases --sealed-limit NUMBER` sets the limit.",
         )
 
@@ -197,7 +197,7 @@ def set_monthly_limit(store: Store, number: int, actor: str = COMMAND_LINE) -> N
     RefusedError: the actor is not a lead.
     """
     if number < 0:
-        raise InputError(f"{number} sealed evaluations a month: expected 0 or more.")
+        raise InputError(f"{number} sealed evaluations per month: expected 0 or more.")
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
         before = read_monthly_limit(cursor)

@@ -53,8 +53,8 @@ def write_arrays(path: Path, key: str, arrays: Mapping[str, Any]) -> None:
 def describe_write_error(folder: Path, error: OSError) -> str:
     """Return a sentence that says that the index's files cannot be written to a folder."""
     return (
-        f"The index of BM25 cannot be written into {folder}: {error.strerror or error}. A missing index "
-        "is built again: free some disk space, or use the project where its folder can be written."
+        f"The BM25 index cannot be written to {folder}: {error.strerror or error}. goldgrade rebuilds a "
+        "missing index: free some disk space, or move the project to a writable folder."
     )
 
 

@@ -110,8 +110,8 @@ def _refuse_difference(query: Query, hits: Sequence[Hit], scores: Mapping[str, f
         raise RefusedError(
             f"The BM25 index is wrong: for the query {query.text!r} ({query.query_id}) the index has "
             f"{_describe_first(hits)}, and rank-bm25 has {_describe_first(expected)}. No pool was stored. "
-            f"Delete the folder {find_index_folder(store.path)}, so that the index is made again, "
-            "and report the difference."
+            f"Delete the folder {find_index_folder(store.path)}, so that goldgrade rebuilds the index, and "
+            "report the difference."
         )
 
 

@@ -79,7 +79,7 @@ def _read_counts(
         batches, counted_hashes = files.read()
         positions = pc.index_in(hashes, value_set=counted_hashes)
     if positions.null_count:
-        raise ValueError(f"of {len(hashes)} documents {positions.null_count} are not stored")
+        raise ValueError(f"{positions.null_count} of {len(hashes)} documents are not stored")
     return batches, positions.to_numpy().astype(np.int64)
 
 

@@ -43,11 +43,12 @@ class ByTime:
         undated = pluralize(self.undated, "query has", "queries have")
         against = pluralize(self.against, "group stays", "groups stay")
         return [
-            f"By time: {begins}. {self.spanning:,} groups span a cut in time, and their earliest query "
-            f"decided their part. These groups have {late} first asked after the begin of the next part.",
+            f"Parts by time: {begins}. {self.spanning:,} groups span the boundary of two parts, and their "
+            f"earliest query decided their part. These groups have {late} first asked after the next part "
+            "begins.",
             *([f"{undated} no known time and went to the earliest part."] if self.undated else []),
             *(
-                [f"{against} in the part of an earlier release, although its time does not fit."]
+                [f"{against} in the part of an earlier release, although the time does not match."]
                 if self.against
                 else []
             ),

@@ -120,7 +120,7 @@ def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
     row = cursor.execute("SELECT report FROM splits WHERE split_id = ?", [split_id]).fetchone()
     if row is None:
         raise RefusedError(
-            "There is no split yet. Make a split first.", command="`goldgrade split` makes one."
+            "There is no split yet. First make a split.", command="`goldgrade split` makes one."
         )
     return parse_certificate(row[0], "The current split")
 
@@ -143,7 +143,9 @@ def _read_release_certificate(cursor: Cursor, release: str) -> Certificate:
     if row is None:
         rows = cursor.execute("SELECT name FROM releases ORDER BY rowid").fetchall()
         names = ", ".join(name for (name,) in rows)
-        raise NotFoundError(f"The project has no release {release!r}. Its releases: {names or 'none yet'}.")
+        raise NotFoundError(
+            f"The project has no release {release!r}. Releases of the project: {names or 'none yet'}."
+        )
     return parse_certificate(str(read_part(cursor, row[0], "split")), f"The release {release!r}")
 
 

@@ -65,19 +65,19 @@ def _describe_verdict(certificate: Certificate) -> str:
     Shared documents are named even if the request skips them.
     """
     leaks, residual = len(certificate.leaks), len(certificate.residual)
-    verdict = "Nothing crosses the parts."
+    verdict = "No tie crosses the parts."
     if leaks:
         verdict = f"{pluralize(leaks, 'tie crosses', 'ties cross')} the parts: this split LEAKS."
     elif residual:
         cut = pluralize(residual, "tie that was", "ties that were")
-        verdict = f"Nothing crosses the parts but {cut} cut by name: residual leakage."
+        verdict = f"No tie crosses the parts except {cut} cut by name (residual leakage)."
     shared = next((check for check in certificate.checks if check.kind == SHARED_DOCUMENT), None)
     if shared is None or shared.looked_for or not shared.compared:
         return verdict
     documents = pluralize(shared.compared, "document is", "documents are")
     return (
         f"{documents} relevant to queries of different parts, because the split ignored shared documents. "
-        + verdict.replace("Nothing", "Nothing else", 1)
+        + verdict.replace("No tie", "No other tie", 1)
     )
 
 
@@ -98,11 +98,13 @@ def _describe_closest(check: TieCheck, pair: ClosestPair) -> str:
 def build_sections(certificate: Certificate) -> list[Section]:
     """Make all sections of a certificate's page, in reading order."""
     texts = certificate.texts
-    residual = "Ties across the parts that someone cut by name, so the split ignored them."
+    residual = "The split ignored these ties across the parts, because someone cut them by name."
     sections = [
         _check_section(certificate),
         _closest_section(certificate),
-        _tie_section("Leaks", "Ties that cross the parts and must not.", certificate.leaks, texts),
+        _tie_section(
+            "Leaks", "These ties cross the parts, which a split must not allow.", certificate.leaks, texts
+        ),
         _tie_section("Residual leakage", residual, certificate.residual, texts),
         _share_section(certificate),
         Section("Made with", "The request for the split.", (), (_parameter_table(certificate),)),
@@ -123,7 +125,8 @@ def _check_section(certificate: Certificate) -> Section:
         "no code with the search that formed the groups.",
         (),
         (Table("Kinds of tie", columns, tuple(rows)),),
-        "Highest: the most similar pair that nobody cut. Leaks: the closest leak of each text.",
+        "The column “highest” has the similarity of the most similar pair that nobody cut. The column "
+        "“leaks” counts the closest leak of each text.",
     )
 
 
@@ -149,7 +152,7 @@ def _tie_section(heading: str, sentence: str, ties: Sequence[Crossing], texts: M
         queries = (_name_text(query_id, texts.get(query_id, "")) for query_id in (tie.query_a, tie.query_b))
         rows.append((tie.kind, tie.similarity, *queries, ", ".join(map(isolate, tie.documents))))
     hidden = max(0, len(ties) - MAX_PAIRS_SHOWN)
-    remark = f"The JSON has {hidden:,} more ties." if hidden else ""
+    remark = f"The JSON output has {hidden:,} more ties." if hidden else ""
     columns = ("kind of tie", "similarity", "query", "query", "documents")
     return Section(heading, sentence, (), (Table(heading, columns, tuple(rows), True),), remark)
 

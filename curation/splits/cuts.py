@@ -64,7 +64,7 @@ def _find_name_problem(name: str, ids_with_text: Sequence[str], queries: Mapping
         if all(query_id == name for query_id in ids_with_text):
             return ""
         meanings = f"the id of {queries[name]!r} and the text of {ids_with_text[0]!r}"
-        return f"{name!r} is {meanings}; name them by text and by id"
+        return f"{name!r} is {meanings}; name the two queries by text and by id"
     if len(ids_with_text) == 1:
         return ""
     several = f"several queries have that text: {', '.join(ids_with_text)}"

@@ -98,7 +98,10 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
     grade = scale[1] if relevant_grade is None else relevant_grade
     if grade not in scale[1:]:
         choices = ", ".join(map(str, scale[1:]))
-        raise InputError(f"Relevant from grade {grade}: expected a grade above the scale's lowest: {choices}")
+        raise InputError(
+            f"The lowest relevant grade is {grade}; expected a grade above the lowest grade "
+            f"of the scale: {choices}"
+        )
     snapshot = current_snapshot(cursor)
     sample_id = get_setting(cursor, "sample")
     strata_sql = "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?"
@@ -134,7 +137,7 @@ def find_graded_queries(labels: SplitLabels) -> GradedQueries:
     graded = collect_graded_queries(labels, compute_consensus(labels.votes))
     if not graded.inputs.queries:
         raise RefusedError(
-            "No query has a grade yet, so there is nothing to split. Judge some pairs first. A disputed pair "
+            "No query has a grade yet, so there is nothing to split. First judge some pairs. A disputed pair "
             "counts only after a reviewer's decision.",
             command="`goldgrade app` serves the pages for judging. `goldgrade import judgments PATH` imports "
             "judgments.",

@@ -135,8 +135,8 @@ def embed_queries(
     except RefusedError as error:
         raise RefusedError(
             f"goldgrade cannot look for paraphrases among the queries: {getattr(error, 'found', error)} Or "
-            "leave paraphrases out. Similar spelling finds only about a fifth of the paraphrases.",
-            command="--no-paraphrase leaves paraphrases out.",
+            "split without paraphrases. Similar spelling finds only about a fifth of the paraphrases.",
+            command="--no-paraphrase splits without paraphrases.",
         ) from error
     vectors[find_unread_texts(texts, vectors, model)] = 0
     return vectors

@@ -82,7 +82,7 @@ class SplitPreview:
         """Say in sentences how many queries and leakage groups the split has."""
         queries = pluralize(sum(part.queries for part in self.parts), "query", "queries")
         groups = pluralize(self.certificate.groups, "leakage group")
-        return [f"Previewed a split of {queries} in {groups}."]
+        return [f"The preview has a split of {queries} in {groups}."]
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -85,7 +85,9 @@ def refuse_large_groups(
     shown_groups = hide_sealed_documents(refused[:GROUPS_SHOWN], inputs.sealed)
     lines: list[str] = []
     for group in shown_groups:
-        holds = f"One leakage group holds {len(group.queries):,} of {pluralize(queries, 'query', 'queries')}"
+        holds = (
+            f"One leakage group contains {len(group.queries):,} of {pluralize(queries, 'query', 'queries')}"
+        )
         reason = f"at most {percent(max_share)} is allowed" if max_share is not None else group.spoils
         lines += [f"{holds} ({percent(group.share)}), and {reason}.", *group.lines]
     if len(refused) > GROUPS_SHOWN:

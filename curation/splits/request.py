@@ -109,8 +109,8 @@ class SplitRequest:
     by_time: bool = option(
         False,
         "By time: earlier queries in earlier parts",
-        "Split by the time when queries were first asked. Name the part of the earliest queries "
-        "before the other parts. Queries without a known time go to the first part.",
+        "Split by the time when queries were first asked. Name the part for the earliest queries first. "
+        "Queries without a known time go to the first part.",
     )
     largest_group: float | None = option(
         None,

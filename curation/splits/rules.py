@@ -55,7 +55,8 @@ def find_rule_problems(rules: Rules) -> list[str]:
     ]
     if not any((rules.query, rules.paraphrase, rules.shared, rules.document, rules.keys)):
         problems.append(
-            "every kind of tie is switched off; keep at least one kind, or no queries stay together"
+            "every kind of tie is switched off; keep at least one kind, because otherwise no queries stay "
+            "together"
         )
     return problems
 
@@ -91,7 +92,7 @@ class Rules:
 
     query: float | None = option(
         QUERY_SIMILARITY,
-        "Similarity of query texts from",
+        "Minimum similarity of query texts",
         "Minimum similarity that ties two query texts. The measure is Jaccard of character 3-grams.",
         flag="--query-threshold",
         minimum=MIN_THRESHOLD,
@@ -102,7 +103,7 @@ class Rules:
     )
     paraphrase: float | None = option(
         PARAPHRASE_COSINE,
-        "Similarity of paraphrases from",
+        "Minimum similarity of paraphrases",
         "Minimum cosine of embeddings that ties two queries.",
         flag="--paraphrase-threshold",
         minimum=MIN_COSINE,
@@ -115,7 +116,7 @@ class Rules:
     )
     document: float | None = option(
         DOCUMENT_SIMILARITY,
-        "Similarity of documents from",
+        "Minimum similarity of documents",
         "Minimum similarity that ties relevant documents. The measure is Jaccard of word 3-shingles.",
         flag="--document-threshold",
         minimum=MIN_THRESHOLD,
@@ -142,7 +143,7 @@ class Rules:
     )
     model: str = option(
         DEFAULT_MODEL,
-        "Embedding model of paraphrases",
+        "Embedding model for paraphrases",
         "Embedding model that finds paraphrases. Languages other than English need a multilingual model: "
         "docs/languages.md.",
         needs=Needs("only paraphrases use a model", lambda split: split["paraphrase"] is not None),

@@ -49,7 +49,7 @@ class SplitReport:
     def sentences(self) -> list[str]:
         """Describe in sentences the split's queries and groups, the kept parts, and the queries left out."""
         current = "This is the current split now"
-        state = current if self.created else "This split exists already, and is current"
+        state = current if self.created else "This split already exists, and is current"
         queries = pluralize(self.certificate.queries, "query", "queries")
         groups = pluralize(self.certificate.groups, "leakage group")
         carried_over = pluralize(self.kept, "query keeps", "queries keep")
@@ -76,5 +76,9 @@ class SplitReport:
             lines += self.by_time.sentences
         for group in self.large_groups:
             consequence = group.spoils or "the parts have the requested sizes"
-            lines += ["", f"WARNING: one leakage group holds {group.size}, and {consequence}.", *group.lines]
+            lines += [
+                "",
+                f"WARNING: one leakage group contains {group.size}, and {consequence}.",
+                *group.lines,
+            ]
         return lines

@@ -43,7 +43,7 @@ LONGEST = 0.25  # seconds after which the file is closed as soon as no lease is 
 # Seconds for which the file then stays closed, so that a process that tries every RETRY seconds gets in
 GAP = 4 * RETRY
 OWNER_ONLY = 0o600  # a project holds password hashes, sealed grades and the key that signs cookies
-COPY_KEPT = "goldgrade migrates %s to a newer schema (%s). A copy of the old project is kept: %s"
+COPY_KEPT = "goldgrade is migrating %s to a newer schema (%s). A copy of the old project is kept: %s"
 ENGINE_IDLE = 5.0  # the engine waits this many seconds for work, without the file
 Parameters = ParamSpec("Parameters")
 Value = TypeVar("Value")
@@ -350,8 +350,8 @@ def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) ->
         raise RefusedError(_describe_existing(path)) from None
     except OSError as error:
         raise InputError(
-            f"{path}: no project could be made there ({error.strerror}); expected a folder that can be "
-            "written, or a name for a new one."
+            f"{path}: no project could be made there ({error.strerror}); expected a writable folder, or "
+            "the name of a new folder."
         ) from error
     return open_store(path)
 
@@ -376,4 +376,4 @@ def _fill_new_file(new: Path, fill: Callable[[Cursor], None]) -> None:
 
 
 def _describe_existing(path: Path) -> str:
-    return f"{path} exists already. Choose another --project, or remove the file first."
+    return f"{path} already exists. Choose another --project, or remove the file first."

@@ -14,7 +14,7 @@ import duckdb
 from curation.core.errors import StoreError
 from curation.store.duckdb_format import log_path
 
-RESTORE = "Make a project of a backup next to it: goldgrade --project NEW restore FILE."
+RESTORE = "Restore a backup into a new project: goldgrade --project NEW restore FILE."
 # Beginnings of DuckDB 2.0's error messages for a transaction that fails because of the disk
 NOT_COMMITTED = (
     "Failed to commit: Could not",

@@ -92,7 +92,7 @@ def missing_in(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration]
     if BASE not in applied:
         raise StoreVersionError(
             "This project has an old schema that this goldgrade does not read: its newest migration is "
-            f"{max(applied, default='none')}, expected is {BASE} or later. Open the project once with the "
+            f"{max(applied, default='none')}, expected {BASE} or later. Open the project once with the "
             "last goldgrade that reads the old schema.",
             command="In the sources of goldgrade, `git log -1 --format=%H~1 -- "
             "curation/store/migrations/0002_curation.sql` names the commit of the older "

@@ -44,8 +44,8 @@ _CHUNK = 8 << 20
 def refuse_writing(path: Path) -> StoreReadOnlyError:
     """Make the error for an attempt to write to a project whose file or folder is read-only."""
     return StoreReadOnlyError(
-        f"{path} was opened to be read only, because this user cannot write the file or its folder. Nothing "
-        "was changed. Use the project in a folder that can be written, or write to a backup of the project."
+        f"{path} was opened read-only, because this user cannot write the file or its folder. Nothing "
+        "was changed. Move the project to a writable folder, or work on a copy of it."
     )
 
 
@@ -58,7 +58,7 @@ def refuse_name(path: Path) -> None:
     """
     if "?" in str(path):
         raise InputError(
-            f"{path}: the name, or the name of a folder, has a question mark. DuckDB would store the log of "
+            f"{path}: the path contains a question mark. DuckDB would store the log of "
             "the newest writes under another name. Rename the file or folder, or choose another project.",
             command="--project FILE chooses another project.",
         )
@@ -342,7 +342,7 @@ def _describe_torn_checkpoint(path: Path) -> str:
     return (
         f"{path} was not opened: a checkpoint of the file was interrupted, and the saved blocks ({kept}) "
         "cannot be restored here, because the file or its folder cannot be written. Copy "
-        f"{path.name}, its log and {kept} to a folder that can be written, and use the copy."
+        f"{path.name}, its log and {kept} to a writable folder, and use the copy."
     )
 
 

@@ -60,6 +60,6 @@ def test_the_report_of_a_project_says_how_far_marks_agree(store: Store) -> None:
     (section,) = make_evidence_sections(report.evidence)
     assert section.sentence.startswith("1 pair has evidence by two or more annotators. 0 pairs have")
     assert make_agreement_report(store, "first").evidence is None
-    assert "None of the 1 judged pairs is disputed." in list_findings(report)
+    assert "No pair is disputed (1 judged)." in list_findings(report)
     apart = replace(report.evidence, apart=1)
-    assert "these pairs wait on Adjudicate" in make_evidence_sections(apart)[0].sentence
+    assert "these pairs wait on the page Adjudicate" in make_evidence_sections(apart)[0].sentence

@@ -260,7 +260,7 @@ def test_cannot_tell_has_its_own_agreement() -> None:
 
 
 def test_two_judgments_of_one_annotator_on_one_pair_are_refused() -> None:
-    with pytest.raises(RefusedError, match="ada on query 'q' and document 'd'"):
+    with pytest.raises(RefusedError, match="by ada: query 'q' and document 'd'"):
         make_grades([("q", "d", "ada", 1), ("q", "d", "ben", 1), ("q", "d", "ada", 2)])
 
 

@@ -118,7 +118,7 @@ def test_the_commands_say_the_same_with_what_could_not_be_checked_first(scripted
 
 def test_nothing_answered_is_nothing_checked(store: Store) -> None:
     quality = check_round(opened(store, 2), "first")
-    assert (quality.findings, quality.conclusion) == ((), "Nothing could be checked yet.")
+    assert (quality.findings, quality.conclusion) == ((), "There is not yet enough data for any check.")
     assert quality.not_checked[0].why == "undefined: no pair has grades of two annotators"
 
 

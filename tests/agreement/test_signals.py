@@ -156,11 +156,14 @@ def test_too_little_is_not_checked_and_says_so() -> None:
         assert not results.findings
         return {name: reason for about, name, reason in results.not_checked if about == signal}
 
-    few = dict.fromkeys(("ada", "ben"), "29 timed answers, 30 are needed")
+    few = dict.fromkeys(("ada", "ben"), "29 timed answers; 30 are needed")
     assert why("speed", MIN_ANSWERS - 1) == few
     assert why("speed", MIN_ANSWERS) == {}
     alone = why("one grade", 1, given_grades([[1] * 99]))
-    assert alone == {"ada": "0 pairs that others graded, too; 30 are needed", "ben": "no grades were read"}
+    assert alone == {
+        "ada": "0 pairs that other annotators graded, too; 30 are needed",
+        "ben": "no grades were read",
+    }
 
 
 @pytest.mark.parametrize(

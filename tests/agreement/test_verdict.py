@@ -10,7 +10,7 @@ from curation.agreement.inter_annotator import FEW_QUERIES, NO_UNITS, compute_ag
 from curation.agreement.verdict import advise, judge_alpha
 from curation.core.statistics.estimate import Estimate
 
-MORE = "Have two people grade more of the same pairs."
+MORE = "Have two annotators grade more of the same pairs."
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,6 @@ def test_the_gate_advises_on_its_first_shut_check() -> None:
     met = GateCheck(ALPHA, 0.667, 0.8, 0.7, 0.9, 88, "met")
     unsteady = GateCheck(CONSISTENCY, 0.8, 0.53, 0.4, 0.6, 40, "missed")
     few = GateCheck(CONSISTENCY, 0.8, None, None, None, 0, "undefined", "no blind duplicate")
-    assert Gate((met, unsteady)).advice == "Change the guide: people do not repeat their own grades."
-    assert Gate((met, few)).advice == "Have people grade more pairs twice."
+    assert Gate((met, unsteady)).advice == "Change the guide: annotators do not repeat their own grades."
+    assert Gate((met, few)).advice == "Have annotators grade more blind duplicates."
     assert Gate((met,)).advice == ""

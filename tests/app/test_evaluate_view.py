@@ -459,12 +459,12 @@ def test_baseline_threshold_and_repeated_documents_are_asked_for_on_the_page(
     assert "document 'd1.0' is repeated for query 'q1'" in said
     assert said.endswith("correct the file, or keep the best place.")
     field(page, "Compare each system with").select("b")
-    field(page, "Relevant from grade").select(2)
-    field(page, "Test that decides").select("wilcoxon")
+    field(page, "Lowest grade of a relevant document").select(2)
+    field(page, "Significance test").select("wilcoxon")
     page = toggled(page, "Leave out repeated", "Effect of hard")
     for also in (
-        "Relevant from grade: 2, Leave out repeated documents, ",
-        "Compare each system with: b, Test that decides: Wilcoxon&#x27;s signed-rank test",
+        "Lowest grade of a relevant document: 2, Leave out repeated documents, ",
+        "Compare each system with: b, Significance test: Wilcoxon&#x27;s signed-rank test",
     ):
         assert also in html(page)
     page = button(page.run(), "Evaluate").click().run()

@@ -105,7 +105,7 @@ def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_
     shown = page("Publish")
     said = html(shown)
     assert "Grade 2, “Useful”, is “In part” now." in said
-    assert "Rounds that are open" in said
+    assert "Open rounds" in said
     assert "Replace them with your own queries and documents" in words(shown.warning)
     assert "1 judgment was given under the current guide" in said
     assert shown.radio[0].options == list(guide_publishing.CHOICES.values())

@@ -121,11 +121,11 @@ def test_what_a_rule_refuses_is_stored_as_its_sentence(project: Store) -> None:
     ("kind", "parameters", "sentence"),
     [
         ("sample", DRAW, "There is no traffic to sample from. Import a log of searches."),
-        ("top up", {"quotas": {}, "size": 4}, "There is no sample to top up yet. Draw a sample first."),
+        ("top up", {"quotas": {}, "size": 4}, "There is no sample to top up yet. First draw a sample."),
         ("pool", {**POOL, "systems": ["bm52"]}, "'bm52' is not a system; did you mean 'bm25'?"),
         ("pool", {**POOL, "systems": ["run:of-old"]}, "The project has no run 'of-old'."),
         ("pool", {**POOL, "depth": 0}, "“Depth”: 0 is out of range; expected 1 or more"),
-        ("relabel", REOPEN, "There is no re-labeling plan yet. Make a plan first."),
+        ("relabel", REOPEN, "There is no re-labeling plan yet. First make a plan."),
     ],
 )
 def test_what_is_known_to_fail_starts_no_job(

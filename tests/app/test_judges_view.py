@@ -36,7 +36,7 @@ def test_a_lead_sees_what_would_be_sent_and_then_sends_it(project: Store, model:
     assert model.sent == 52
     shown = html(page_at("judges", LEE).run())
     assert "kind graded 48 pairs" in shown
-    assert "kind is less reliable than your people" in shown
+    assert "kind is less reliable than human annotators" in shown
     assert "Checks on the judge" in shown
 
 

@@ -111,7 +111,7 @@ def test_a_sample_is_drawn_once_as_the_command_would_and_shown_beside_the_traffi
 def custom_draw() -> AppTest:
     """The page Sample with all options of a draw."""
     page = run("Sample")
-    assert not [one for one in page.multiselect if one.label == "Kinds of queries"]
+    assert not [one for one in page.multiselect if one.label == "Dimensions of the strata"]
     page.radio(key="plan").set_value("Custom").run()
     return page
 
@@ -168,7 +168,7 @@ def test_all_that_the_command_takes_the_form_takes(filled: Store) -> None:
     field(page, "Queries to draw").set_value(3)
     field(page, "Quotas: an exact number from a stratum").set_value("head=1\n\ntail=1\n")
     field(page, "Asked before this time (UTC)").set_value(datetime(2030, 1, 31, 8, 15))
-    field(page, "Leave out queries that any release holds").check()
+    field(page, "Leave out queries that are in any release").check()
     press(page, "Draw the sample")
     job = newest_job(filled)
     jobs_of(filled).stop(job.job_id, "lee")
@@ -262,7 +262,7 @@ def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     assert "The seed is 0." in html(page)
     assert "<td>bm25</td>" in html(page)
     assert (field(page, "Depth").value, field(page, "Random negatives for each query").value) == (3, 0)
-    assert "As the current pool." in html(page)
+    assert "The options are the same as for the current pool." in html(page)
     field(page, "Depth").set_value(5).run()
     assert "Differs from the current pool: depth 5 instead of 3." in html(page)
     assert "4 queries × at most 5 documents × 2 people = at most 40 grades" in html(page)
@@ -300,7 +300,7 @@ def test_a_round_is_opened_once_and_told(pooled: Store) -> None:
     assert "Annotators find their items under Label" in html(page)
     field(page, "Seed").set_value(1)
     press(page, "Open the round")
-    assert "exists already" in page.error[0].value
+    assert "already exists" in page.error[0].value
     assert count_rows(pooled, "rounds") == 1
 
 
@@ -339,7 +339,7 @@ def test_a_tag_of_ones_own_is_declared_set_filtered_by_and_offered_to_a_sample(f
     field(page, "Tag").set_value("error-code").run()
     assert "1 of 2 queries" in html(page)
     assert field(page, "Tags to add").options[0] == "error-code", "a team's own come first"
-    assert "tag:error-code" in field(custom_draw(), "Kinds of queries").options
+    assert "tag:error-code" in field(custom_draw(), "Dimensions of the strata").options
 
 
 @pytest.mark.parametrize("step", STEPS)

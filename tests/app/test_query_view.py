@@ -125,5 +125,5 @@ def test_an_annotator_is_refused_and_learns_nothing(project: Store) -> None:
     page = page_at("query", Annotator("ann", "annotator", False))
     page.query_params["id"] = DISPUTE[0]
     page.run()
-    assert "This is for the reviewer or lead" in page.exception[0].value
+    assert "This action needs the role reviewer or lead" in page.exception[0].value
     assert not html(page)

@@ -81,7 +81,7 @@ def test_one_quarter_is_open_at_a_time_and_its_report_says_what_had_changed(proj
     answer_round(project, quarter, lambda *_: 3)
     page = opened("Report")
     assert "Old and new grades" in [one.label for one in page.expander]
-    assert "What had changed" in [one.label for one in page.expander]
+    assert "What changed" in [one.label for one in page.expander]
     assert "done: 6 of 6 pairs" in html(page)
     assert f"was judged in round {quarter}: every item is answered" in html(opened("Plan"))
     assert make_drift_page(make_drift_report(project, quarter)).startswith("<!doctype html>")

@@ -194,7 +194,7 @@ def test_a_release_shows_its_card_and_difference_from_any_other(
     with store.transaction() as cursor:
         alter_part(cursor, "qrels", lambda text: text.replace("2", "3"))
     for view in ("Card", "Export"):
-        assert "differs from what was frozen" in shown(view).error[0].value
+        assert "has changed since it was frozen" in shown(view).error[0].value
     assert "was ALTERED" in button(shown("Summary"), "Verify").click().run().error[-1].value
 
 

@@ -140,7 +140,10 @@ def test_no_route_of_labeling_answers_an_evaluator_even_with_items_of_an_earlier
     assert len(asked) == len(own), "a route of the API that this test does not ask"
     for answer in asked:
         assert answer.status_code == 403
-        assert answer.json()["message"] == "This is for the annotator or reviewer or lead; anna is evaluator."
+        assert (
+            answer.json()["message"]
+            == "This action needs the role annotator or reviewer or lead; anna is evaluator."
+        )
 
 
 def test_a_page_leads_to_the_sign_in_and_back(anyone: TestClient) -> None:

@@ -41,7 +41,7 @@ def test_an_evaluator_uploads_a_run_and_downloads_its_report(
     runs = [write_run(tmp_path / f"{name}.trec", ranked(name)) for name in "ab"]
     page.locator("input[type=file]").first.set_input_files(runs)
     page.get_by_label("Name of the system 1").fill("dense@may")
-    lowest = page.get_by_role("combobox", name="Relevant from grade")
+    lowest = page.get_by_role("combobox", name="Lowest grade of a relevant document")
     expect(lowest).to_have_value("every grade above the lowest")
     page.get_by_role("button", name="Evaluate", exact=True).click()
     download = page.get_by_role("button", name="Download the report")

@@ -35,7 +35,9 @@ def test_people_are_told_what_was_counted_left_out_and_used(goldgrade: Any, writ
     assert "Fields used: id id, title title, body text; the other columns are kept as metadata." in told
     assert "Left out: 1 document: no id." in told
     assert "Replaced: 1 × NUL character, by U+FFFD." in told
-    assert "Nothing changed: the project has the same 1 document." in goldgrade("import", "corpus", documents)
+    assert "Nothing changed: the project already has the same 1 document." in goldgrade(
+        "import", "corpus", documents
+    )
     log = write("t.csv", "query,time,n\nshoes,2024-01-01,2\n,,1\nhat,soon,1\n")
     told = goldgrade("import", "traffic", log)
     assert "1 row has no readable time, such as 'soon' on line 4." in told
@@ -86,7 +88,7 @@ def test_a_dry_run_prints_what_the_import_prints_and_changes_nothing(
     told, as_json = goldgrade(*command, "--dry-run"), goldgrade(*command, "--dry-run", "--json")
     assert all_rows(project) == before
     first, _, rest = told.partition("\n")
-    assert first.startswith("Dry run: nothing is changed.")
+    assert first.startswith("Dry run: nothing was changed.")
     rehearsed = json.loads(as_json)
     done = json.loads(goldgrade(*command, "--json"))
     assert rehearsed == done

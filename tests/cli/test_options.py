@@ -172,7 +172,7 @@ def test_whoever_presses_ctrl_c_reads_what_was_kept(tmp_path: Path, pressed: str
     command = [sys.executable, "-c", script, *project, "people", "add", "ada", "--password-stdin"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == code
-    assert "Nothing is half-written. The contents of the project are unchanged.\n" in done.stderr
+    assert "No file or record is half-written. The contents of the project are unchanged.\n" in done.stderr
     assert "Traceback" not in done.stderr
 
 

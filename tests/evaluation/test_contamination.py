@@ -92,8 +92,8 @@ def test_queries_answers_and_documents_are_found_exactly_and_nearly(
     assert values["q2", "query"] == values["q3", "answer"] == 1
     assert 0.65 <= values["q1", "query"] < 1
     assert 0.8 <= values["q1", "document"] < 1
-    counts = "3 of 3 queries, 2 exactly: 2 by query, 1 by answer, 1 by document."
-    assert report.sentences == [f"{name} has texts of {counts}"]
+    counts = "3 of 3 queries; 2 texts match exactly. Matches: 2 by query, 1 by answer, 1 by document."
+    assert report.sentences == [f"{name} contains texts of {counts}"]
 
 
 def test_a_file_without_them_and_one_that_cannot_be_read(project: Store, tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_a_run_may_name_queries_by_text_and_have_ranks_alone(store: Store, tmp_p
         ("q-kettle Q0 kettle-1 1 nan t\n", "line 1: query 'q-kettle', .*the score is 'nan'"),
         ("a Q0 b 1 1 t\n", "has no query of dev.*1 × unknown query such as 'a', where the release has"),
         ("", "run.trec: is empty; expected one record on each line"),
-        ("# a comment\n", r"holds no ranked document: the file is empty.*\nExpected one line"),
+        ("# a comment\n", r"contains no ranked document: the file is empty.*\nExpected one line"),
         # it scored 0: the column that was read held other ids
         ("".join(f"q-{topic} Q0 17 1 2 t\n" for topic in TOPICS), "no document of the run, such as '17', is"),
     ],

@@ -70,10 +70,11 @@ def test_texts_that_say_no_condition_are_refused_together() -> None:
     with pytest.raises(InputError) as caught:
         read_conditions(["mrr@10 rises 0.1", "recall drops 0.1", "map drops 2", "map drops 0.1 in any"])
     assert caught.value.problems == [
-        "--fail-if 'mrr@10 rises 0.1': 'mrr@10' was understood, but 'rises 0.1' was not",
+        "--fail-if 'mrr@10 rises 0.1': 'mrr@10' is clear, but 'rises 0.1' is not part of a condition",
         "--fail-if 'recall drops 0.1': 'recall' needs a depth, such as recall@10",
-        "--fail-if 'map drops 2': 2 is outside the range of measures; expected a number above 0, at most 1",
-        "--fail-if 'map drops 0.1 in any': 'map drops 0.1' was understood, but 'in any' was not",
+        "--fail-if 'map drops 2': 2 is outside the range of measures; expected a number above 0 and at "
+        "most 1",
+        "--fail-if 'map drops 0.1 in any': 'map drops 0.1' is clear, but 'in any' is not part of a condition",
     ]
     assert "drops by X" in caught.value.way_out
 
@@ -126,7 +127,7 @@ def test_what_was_not_checked_has_not_passed(evaluation: Evaluation) -> None:
         "stratum tail"
     ]
     text = "map drops 0.02 in any stratum with n>=41"
-    why = "new, stratum head: 40 queries, where n>=41 is asked for; new, stratum tail: 20 queries"
+    why = "new, stratum head: 40 queries, but the condition has n>=41; new, stratum tail: 20 queries"
     [row] = failed(evaluation, text)
     assert (row.condition, row.value) == (text, None)
     assert row.why.replace("\u00a0", " ").startswith(why)
@@ -151,7 +152,7 @@ def test_what_means_nothing_here_is_refused(evaluation: Evaluation) -> None:
 @pytest.mark.parametrize(
     ("run", "condition", "said"),
     [
-        ("old.trec", "success@1 sinks 0.1", "'sinks 0.1' was not"),
+        ("old.trec", "success@1 sinks 0.1", "'sinks 0.1' is not"),
         ("old.trec", "success@1 below 0.5 with n>=99", ""),
         ("old.trec", "success@1 below 0.5 in colour red", "'colour' is not a facet"),
         ("absent.trec", "success@1 below 0.5", "absent.trec"),

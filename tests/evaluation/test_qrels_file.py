@@ -135,7 +135,9 @@ def test_every_problem_of_the_qrels_is_named_with_its_line(folder: Path) -> None
         "line 3: document 'd2' has grade 2 for query 'q1', and grade 1 in line 2",
     ]
     path.with_suffix(".csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="no column is known to hold the grades: call it grade or rating"):
+    with pytest.raises(
+        InputError, match="no column was recognized as the grades: rename the column to grade or rating"
+    ):
         read_qrels_release(path.with_suffix(".csv"))
     with pytest.raises(
         InputError, match=r"no topic has the id of a query of the qrels: .* 'q1', where .* 'x'"

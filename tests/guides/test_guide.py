@@ -61,7 +61,7 @@ def test_the_graded_guide_has_the_scale_0_to_3_and_worked_examples() -> None:
 
 def test_a_shipped_guide_is_known_by_the_beginning_of_its_name() -> None:
     assert read_guide(Path("binary")) == read_guide(GUIDES / "binary-relevance.md")
-    with pytest.raises(InputError, match=r"a guide of goldgrade: .* answer-correctness, answer-fai"):
+    with pytest.raises(InputError, match=r"a shipped guide: .* answer-correctness, answer-fai"):
         read_guide(Path("answer"))
 
 

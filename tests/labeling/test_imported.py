@@ -297,7 +297,7 @@ def test_a_second_pass_leaves_the_first_as_it_was_and_its_votes_count(store: Sto
 
 def test_a_pass_answers_nothing_that_is_open_and_takes_no_name_of_a_round_in_the_app(store: Store) -> None:
     open_for(store, grid(1, 2), "ada")
-    with pytest.raises(RefusedError, match="A round 'first' exists already"):
+    with pytest.raises(RefusedError, match="A round 'first' already exists"):
         add_judgments(store, judged((A, "ada", 3)), "old.csv", round_name="first")
     with pytest.raises(InputError, match="--round: found an empty name"):
         add_judgments(store, judged((A, "ada", 3)), "old.csv", round_name=" ")

@@ -76,7 +76,7 @@ def test_a_filled_file_comes_back_as_judgments(project: Store, tmp_path: Path, e
     assert (found.judgments, found.left_out) == (len(rows) - 1, {"no grade": 1})
     assert (found.added_pairs, found.added_queries) == (0, 0)
     left = export_pairs(project, tmp_path / f"left{ending}")
-    assert (left.pairs, left.left_out) == (1, {"already in a round or judged": len(rows) - 1})
+    assert (left.pairs, left.left_out) == (1, {"the pair is already in a round or judged": len(rows) - 1})
 
 
 def test_an_excerpt_is_what_the_grading_screen_would_show(project: Store, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_an_excerpt_is_what_the_grading_screen_would_show(project: Store, tmp_pa
 def test_a_file_that_is_there_or_has_no_known_ending_is_refused(project: Store, tmp_path: Path) -> None:
     (tmp_path / "there.csv").write_text("mine")
     for name, told in [
-        ("there.csv", "the file exists already"),
+        ("there.csv", "the file already exists"),
         ("pairs.xlsx", "expected a name that ends in .csv or .jsonl"),
     ]:
         with pytest.raises(InputError, match=told):
@@ -114,5 +114,5 @@ def test_the_command_builds_no_pool_unless_it_is_asked_for_one(project: Store, t
     assert printed["exported"]["pairs"] == len((tmp_path / "b.jsonl").read_text().splitlines())
     before = rows_of(project, "SELECT count(*) FROM pools")
     refused = invoke([*command, str(tmp_path / "b.jsonl"), "--systems", "bm25", "--depth", "3"])
-    assert "the file exists already" in str(refused.exception)
+    assert "the file already exists" in str(refused.exception)
     assert rows_of(project, "SELECT count(*) FROM pools") == before

@@ -203,7 +203,7 @@ def test_until_enough_is_judged_there_is_a_sentence_and_no_figure(pooled: Store)
     assert (report.rate[:3], report.judged) == ((None, None, None), 0)
     assert [(item.rate.value, item.waiting) for item in report.strata] == [(None, 12), (None, 16), (None, 8)]
     assert report.rate.why == (
-        f"Too few pairs are judged for a rate (at least {MIN_JUDGED} each): "
+        f"Each stratum needs {MIN_JUDGED} judged pairs for a rate. These have fewer: "
         "top (0 of 12 drawn), below (0 of 16 drawn), random (0 of 8 drawn)."
     )
     answer(pooled, "ada", most=13)
@@ -324,7 +324,7 @@ def test_systems_that_changed_are_refused_and_those_left_out_are_counted(
     build_pool(pooled, PoolRequest(["bm25", "run:a", "run:b"], depth=3, random_negatives=0, seed=1))
     with pooled.transaction() as cursor:
         cursor.execute("""UPDATE pools SET parameters = replace(parameters::TEXT, '"k1":1.5', '"k1":1.2')""")
-    with pytest.raises(RefusedError, match=r"bm25: other settings than in the latest pool"):
+    with pytest.raises(RefusedError, match=r"bm25: the settings differ from the latest pool"):
         open_audit(pooled, AuditRequest(["ada"]))
     found = open_audit(pooled, AuditRequest(["ada"], systems=["run:a"], size=5))
     assert found.opened.left_out == {

@@ -88,7 +88,8 @@ def test_a_grade_about_an_older_text_makes_no_negative_and_is_counted(pooled: St
     report = find_hard_negatives(pooled)
     assert [negative.document_id for negative in of(report).negatives] == ["sock"]
     assert report.left_out == {
-        "pairs are not negatives until judged again: they were graded on an older text of their document": 1
+        "pairs are not negatives until people judge them again: their grades are for an older text of the "
+        "document": 1
     }
 
 
@@ -189,6 +190,6 @@ def test_the_command_shows_tables_or_one_object(pooled: Store, tmp_path: Path, g
     judge(pooled, tmp_path, {("q1", "hat"): 0, ("q1", "sock"): 0, ("q1", "lace"): 2})
     shown = goldgrade("negatives", "--limit", "1")
     assert "2 hard negatives" in shown
-    assert "1 of 1 query: fewer than 10 hard negatives" in shown
+    assert "1 of 1 query has fewer than 10 hard negatives" in shown
     found = json.loads(goldgrade("negatives", "--negatives", "2", "--json"))
     assert (found["negatives"], found["enough"], found["queries"][0]["missing"]) == (2, 1, 0)

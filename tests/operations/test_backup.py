@@ -211,7 +211,7 @@ def test_restoring_makes_the_backup_the_project_and_keeps_the_former_one(
 def test_a_project_is_not_replaced_without_being_asked(store: Store, tmp_path: Path) -> None:
     note(store, "mine")
     taken = back_up(store, tmp_path / "b.duckdb")
-    with pytest.raises(RefusedError, match="exists already") as refused:
+    with pytest.raises(RefusedError, match="already exists") as refused:
         restore(taken.path, store.path)
     assert "--replace" not in refused.value.found
     assert noted(store.path) == "mine"

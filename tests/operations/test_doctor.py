@@ -164,7 +164,7 @@ def test_an_altered_release_is_named(tmp_path: Path) -> None:
     assert said(examine(gold.path), "releases") == ""
     with gold.transaction() as cursor:
         alter_part(cursor, "queries", lambda text: f"{text} ")
-    assert "The release v1 differs from what was frozen" in said(examine(gold.path), "releases")
+    assert "The release v1 has changed since it was frozen" in said(examine(gold.path), "releases")
 
 
 def test_files_of_a_left_corpus_that_changed_or_are_gone_are_named(store: Store, tmp_path: Path) -> None:

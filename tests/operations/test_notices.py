@@ -82,7 +82,7 @@ def test_each_is_sent_once_and_says_no_more_than_rounds_and_counts(project: Stor
     assert sorted(webhook.got) == [
         "goldgrade: 1 pair waits for a decision.\nhttps://gold.example.org",
         "goldgrade: Round first &lt;!channel&gt; is done.\nhttps://gold.example.org",
-        "goldgrade: The job “pool” failed. Its page shows the reason.\nhttps://gold.example.org",
+        "goldgrade: The job “pool” failed. The page of the job shows the reason.\nhttps://gold.example.org",
     ]
     with project.reading():
         version = project.data_version
@@ -120,7 +120,7 @@ def test_nothing_is_sent_unless_a_lead_wants_it_nor_what_was_before(project: Sto
     set_kinds(project, NoticeKinds(), "lee")
     failed(project)
     assert send_due(project, webhook.environment, NOW) == 0
-    with pytest.raises(RefusedError, match="This is for the lead"):
+    with pytest.raises(RefusedError, match="This action needs the role lead"):
         set_kinds(project, ALL, "ada")
     set_kinds(project, ALL, "lee")
     assert send_due(project, webhook.environment, utc_now()) == 0

@@ -77,7 +77,7 @@ def test_documents_wait_for_traffic_which_waits_to_be_drawn(store: Store, tmp_pa
     write_log(store, tmp_path, "may", {"shoes": 3, "boots": 2})
     assert (next_of(path_of(store)), step(store, "sample").line) == (
         "sample",
-        "No query is drawn from the 2 rows of traffic yet.",
+        "No query has been drawn from the 2 rows of traffic yet.",
     )
     draw_sample(store, DrawRequest(2, 0))
     found = path_of(store)
@@ -109,7 +109,9 @@ def test_an_open_round_says_how_far_it_is_and_who_is_at_it(judging: Store) -> No
     grade_next(judging, "ada", 12)
     found = step(judging, "round")
     assert found.state == "at work"
-    assert found.line == "Finish the round first (12 of 48 answered, 25\u00a0%). In the last hour: ada."
+    assert (
+        found.line == "Finish the round first (12 of 48 answered, 25\u00a0%). Active in the last hour: ada."
+    )
     assert (len(found.answers), [*found.answers.values()][-1]) == (14, 12)
     assert next_of(path_of(judging)) == "round"
 
@@ -195,7 +197,7 @@ def test_a_release_older_than_the_decisions_needs_attention(tmp_path: Path) -> N
     decide_pair(store, *DISPUTE, grade=2, reason="read again")
     found = step(store, "freeze")
     assert (found.state, found.action.label) == ("needs attention", "Freeze again")
-    assert "1 answer or decision came in after the freeze." in found.line
+    assert "1 answer or decision arrived after the freeze." in found.line
 
 
 def test_a_sealed_evaluation_needs_attention_for_a_week_unless_a_lead_made_it(tmp_path: Path) -> None:

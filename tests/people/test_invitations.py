@@ -112,7 +112,7 @@ def test_what_has_expired_stays_so_once_it_was_tried(project: Store, monkeypatch
 
 def test_nobody_is_invited_under_a_name_that_is_taken_or_is_no_name(project: Store) -> None:
     invite(project, "ada", "annotator")
-    with pytest.raises(RefusedError, match="'ada' exists already"):
+    with pytest.raises(RefusedError, match="'ada' already exists"):
         invite(project, "ada", "lead")
     for name in ("", "a b", "<b>", "x" * 64, "\u202eada", "ada\n"):
         with pytest.raises(InputError, match="the name"):

@@ -108,7 +108,9 @@ def test_who_lacks_the_role_is_refused_and_nothing_changes(project: Store, deed:
     for name, role in (("quixote", "annotator"), ("rosinante", "reviewer")):
         if deed in LEADS or role == "annotator":
             wanted = "lead" if deed in LEADS else "reviewer or lead"
-            with pytest.raises(RefusedError, match=rf"^This is for the {wanted}; {name} is {role}\.$"):
+            with pytest.raises(
+                RefusedError, match=rf"^This action needs the role {wanted}; {name} is {role}\.$"
+            ):
                 act(project, name)
     with pytest.raises(NotFoundError, match="does not know the annotator nobody"):
         act(project, "nobody")

@@ -117,7 +117,7 @@ def test_the_second_quarter_makes_relabeling_due_and_can_be_planned_and_opened(b
     status = json.loads(done.stdout)
     assert set(status["calendar"]["reasons"]) >= {
         "pairs whose document changed",
-        "queries that the traffic has left",
+        "queries that no longer occur in the traffic",
         "queries new in the traffic",
     }
     assert 0 < status["sealed"] < len(status["pairs"])

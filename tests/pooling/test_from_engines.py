@@ -59,8 +59,8 @@ def test_what_is_asked_where_is_said_before_and_only_what_is_missing(project: St
     request = PoolRequest(systems=("engine:shop",), random_negatives=3, seed=7, rate=4)
     with project.reading() as cursor:
         assert list_notices(cursor, request) == [
-            "Asking 127.0.0.1 for 2 lists, 4 requests a second at most. Query texts are sent redacted.",
-            "Asking 127.0.0.1 for random documents for 2 queries, 4 requests a second at most.",
+            "Asking 127.0.0.1 for 2 lists, 4 requests per second at most. Query texts are sent redacted.",
+            "Asking 127.0.0.1 for random documents for 2 queries, 4 requests per second at most.",
         ]
     pool(project)
     with project.reading() as cursor:

@@ -98,7 +98,9 @@ def test_a_pool_with_another_run_is_another_pool(project: Store, tmp_path: Path)
 
 
 def test_a_run_that_is_not_there_is_a_sentence(project: Store) -> None:
-    with pytest.raises(NotFoundError, match=r"no run 'x'. It has none yet. .*goldgrade import run"):
+    with pytest.raises(
+        NotFoundError, match=r"no run 'x'. The project has no " r"runs yet. .*goldgrade import run"
+    ):
         build_pool(project, PoolRequest(["bm25", "run:x"], depth=2, random_negatives=0, seed=1))
 
 

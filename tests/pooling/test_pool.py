@@ -255,7 +255,7 @@ def test_a_corpus_too_small_for_the_negatives_gives_a_counted_reason(store: Stor
     report = build_pool(store, PoolRequest(["bm25"], depth=2, random_negatives=5, seed=0))
     assert report.random_negatives == 3
     assert (
-        report.left_out["random negatives are missing: no more documents are outside the systems' results"]
+        report.left_out["random negatives are missing: no other documents are outside the systems' results"]
         == 2
     )
 
@@ -266,10 +266,10 @@ def test_a_rebuild_names_its_differences_from_the_current_pool(shop: Store) -> N
     with shop.reading() as cursor:
         pool = find_pool(cursor, None)
     assert restore_request(pool) == replace(first, systems=("bm25", "dense"), keep_words=())
-    assert describe_rebuild(pool, first, 2) == "As the current pool."
+    assert describe_rebuild(pool, first, 2) == "The options are the same as for the current pool."
     other = PoolRequest(["bm25", "run:shop"], depth=10, random_negatives=1, seed=3)
     assert describe_rebuild(pool, other, 3) == (
-        "Differs from the current pool: without dense; with shop; depth 10 instead of 6; budget in pairs "
+        "Differences from the current pool: without dense; with shop; depth 10 instead of 6; budget in pairs "
         "no limit instead of 9; 3 queries instead of 2."
     )
 

@@ -189,7 +189,7 @@ def test_documents_are_drawn_with_the_probability_that_is_stored(project: Store)
     ("changes", "error", "message"),
     [
         ({"strata": "colour"}, InputError, "No document has the field 'colour'"),
-        ({"strata": "size", "documents": 1}, InputError, "has 2 values, more than the 1 document"),
+        ({"strata": "size", "documents": 1}, InputError, "has 2 values, which is more than the 1 document"),
         ({"strata": "region"}, RefusedError, "no coverage map"),
         ({"kinds": ("riddle",)}, InputError, "found 'riddle'"),
         ({"share": 0.0}, InputError, "share"),
@@ -234,7 +234,7 @@ def test_the_command_sends_only_with_the_option(project: Store, model: ServedMod
     shown = goldgrade(*asked)
     assert model.sent == 0
     assert "6 questions for 3 documents: 9 calls to send with about" in shown
-    assert f"{MODEL} at 127.0.0.1 writes and checks" in shown
+    assert f"{MODEL} at 127.0.0.1 both writes and checks" in shown
     assert "Nothing was sent: add --send" in shown
     done = invoke(["--project", str(project.path), *asked, "--send"])
     assert "9 requests sent" in done.stderr

@@ -133,7 +133,7 @@ def test_agreement_stands_before_and_after_with_intervals(two: Store) -> None:
     before, _ = figures["alpha, ordinal (pairs)"]
     assert (before.value, before.n) == (0.970588, 16)
     assert before.low < before.value
-    assert figures["blind duplicates graded alike (repeats)"][1].why == "no blind duplicates"
+    assert figures["blind duplicates with the same grade (repeats)"][1].why == "no blind duplicates"
 
 
 def test_what_the_releases_were_made_with_is_compared(two: Store) -> None:
@@ -157,7 +157,9 @@ def test_an_altered_or_unknown_release_is_not_compared(two: Store) -> None:
         cursor.execute("CREATE TABLE kept AS SELECT * FROM release_parts")
         alter_part(cursor, "rounds", lambda text: f"?{text}")
     try:
-        with pytest.raises(RefusedError, match="differs from what was frozen: the part 'rounds' was altered"):
+        with pytest.raises(
+            RefusedError, match="has changed since it was frozen: the part 'rounds' was altered"
+        ):
             compare_releases(two, "v1", "v2")
     finally:
         with two.transaction() as cursor:

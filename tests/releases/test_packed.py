@@ -201,7 +201,7 @@ def test_a_beginning_that_several_ids_have_is_refused(tmp_path: Path) -> None:
 
 def test_another_file_is_never_replaced(project: Project, tmp_path: Path) -> None:
     (tmp_path / "mine.goldgrade").write_text("mine")
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="already exists"):
         pack_release(project.store, "v1", tmp_path / "mine.goldgrade")
     assert (tmp_path / "mine.goldgrade").read_text() == "mine"
 

@@ -84,7 +84,10 @@ def test_what_is_sealed_leaves_by_no_other_split_without_a_logged_reason(gold: S
     assert freeze(gold, "sealed", override="A draft.", seal=["dev"]).sealed == ("dev",)
     assert freeze(gold, "v2", override="A draft.", reason="The test is over").sealed == ()
     opening = read_overview(gold, "v1").log[-1]
-    assert (opening.purpose, opening.reason) == ("freeze v2 with them in an open part", "The test is over")
+    assert (opening.purpose, opening.reason) == (
+        "freeze v2 with the queries in an open part",
+        "The test is over",
+    )
 
 
 @pytest.mark.parametrize("format", ["beir", "trec", "csv", "parquet", "hf"])
@@ -187,7 +190,7 @@ def test_the_log_is_written_before_the_first_file(
 
     monkeypatch.setitem(FORMATS, "csv", replace(FORMATS["csv"], write=writer))
     with pytest.raises(
-        InputError, match=r"no file was left: No space.*The log keeps the entry that you opened the seal"
+        InputError, match=r"no file was left: No space.*The log keeps the entry about the opened seal"
     ):
         export(gold, "v1", "csv", tmp_path / "out", reason="the May report")
     assert seen == [["the May report"]]
@@ -252,7 +255,7 @@ def test_a_release_from_before_seals_is_sealed_where_it_says_test() -> None:
 def test_an_altered_release_opens_for_nobody(gold: Store) -> None:
     with gold.transaction() as cursor:
         alter_part(cursor, "qrels", lambda text: f"{text} ")
-    with pytest.raises(RefusedError, match="differs from what was frozen"):
+    with pytest.raises(RefusedError, match="has changed since it was frozen"):
         open_sealed(gold, "v1", "evaluate", "why")
     assert not verify(gold, "v1").intact
     assert rows_of(gold, "SELECT * FROM seal_openings") == []

@@ -125,7 +125,7 @@ def test_the_commands_split_into_named_parts_and_show_the_certificate(
 ) -> None:
     parts = "--part train=0.4 --part dev=0.3 --part test=0.3"
     printed = goldgrade("split", *parts.split(), "--fresh", "--no-paraphrase")
-    assert "Nothing crosses the parts." in printed
+    assert "No tie crosses the parts." in printed
     assert set(parts_of(released).values()) == {"train", "dev", "test"}
     shown = json.loads(goldgrade("split", "--certificate", "--json"))
     assert shown["parameters"]["parts"] == {"train": 0.4, "dev": 0.3, "test": 0.3}

@@ -198,7 +198,7 @@ def test_a_large_group_that_spoils_no_part_is_reported_and_not_refused(
     assert allowed.large_groups == report.large_groups
     shown = goldgrade("split", "--no-paraphrase", "--largest-group", "0.2")
     assert (
-        "WARNING: one leakage group holds 12 queries (20\u00a0% of all), and the parts have the requested"
+        "WARNING: one leakage group contains 12 queries (20\u00a0% of all), and the parts have the requested"
         in shown
     )
 
@@ -351,12 +351,12 @@ def test_nothing_graded_is_refused_with_the_way_out(store: Store, tmp_path: Path
         ({"dev": 1.5, "test": -0.5}, {}, "expected fractions above 0"),
         ({"../dev": 1.0}, {}, "the part name '../dev'"),
         ({"dev\n": 1.0}, {}, "the part name 'dev\\n'"),
-        ({"dev": 1.0}, {"rules": Rules(query=0.0)}, "“Similarity of query texts from”: 0 is out of range"),
+        ({"dev": 1.0}, {"rules": Rules(query=0.0)}, "“Minimum similarity of query texts”: 0 is out of range"),
         ({"dev": 1.0}, {"largest_group": 1.5}, "A largest group of 1.5"),
         (
             {"dev": 1.0},
             {"relevant_grade": 0},
-            "Relevant from grade 0: expected a grade above the scale's lowest: 1, 2, 3",
+            "The lowest relevant grade is 0; expected a grade above the lowest grade of the scale: 1, 2, 3",
         ),
     ],
 )

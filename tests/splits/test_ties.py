@@ -141,13 +141,14 @@ def test_a_query_of_many_sessions_is_tied_by_none_of_them_and_the_report_says_so
 def test_rules_that_cannot_be_are_named_all_together() -> None:
     wrong = Rules(query=1.5, paraphrase=0.1, document=0.0, cut=(("a", "a"),))
     assert [text.partition("; expected")[0] for text in find_rule_problems(wrong)] == [
-        "“Similarity of query texts from”: 1.5 is out of range",
-        "“Similarity of paraphrases from”: 0.1 is out of range",
-        "“Similarity of documents from”: 0 is out of range",
+        "“Minimum similarity of query texts”: 1.5 is out of range",
+        "“Minimum similarity of paraphrases”: 0.1 is out of range",
+        "“Minimum similarity of documents”: 0 is out of range",
         "Cut a~a: this is one query",
     ]
     assert find_rule_problems(NONE) == [
-        "every kind of tie is switched off; keep at least one kind, or no queries stay together"
+        "every kind of tie is switched off; keep at least one kind, because otherwise no queries stay "
+        "together"
     ]
     assert find_rule_problems(Rules()) == []
 

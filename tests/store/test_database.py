@@ -172,7 +172,7 @@ def test_a_new_project_is_readable_by_its_owner_only(tmp_path: Path) -> None:
 def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "mine.duckdb"
     path.write_text("precious")
-    with pytest.raises(RefusedError, match="exists already"):
+    with pytest.raises(RefusedError, match="already exists"):
         create_store(path)
     assert path.read_text() == "precious"
 
@@ -229,7 +229,7 @@ def test_of_two_that_make_the_same_project_one_learns_that_it_exists(tmp_path: P
         makers = [threads.submit(create_store, path) for _ in range(4)]
     refused = [str(maker.exception()) for maker in makers if maker.exception()]
     assert len(refused) == 3
-    assert all("exists already" in sentence for sentence in refused)
+    assert all("already exists" in sentence for sentence in refused)
     open_store(path).close()
 
 

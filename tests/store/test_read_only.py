@@ -83,7 +83,7 @@ def test_reading_commands_work_and_writing_ones_are_refused(tmp_path: Path) -> N
     assert first == "[(1,)]"
     assert reads.pop("doctor --json").startswith("1 ")  # the app could not keep a grade
     assert set(reads.values()) == {"0 ''"}, reads
-    assert all("was opened to be read only" in line for line in writes), writes
+    assert all("was opened read-only" in line for line in writes), writes
     assert run.stderr.count("The audit trail has no line for this action") == 2
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     copied = Store(elsewhere / "b.duckdb")

@@ -22,7 +22,7 @@ from curation.splits.request import SplitRequest
 from curation.splits.stored_split import SplitState, read_split_state
 
 PREVIEW_JOB, SPLIT_JOB = "split preview", "split"
-NO_GRADES = "No query has a grade yet, so there is nothing to split. Judge some pairs first."
+NO_GRADES = "No query has a grade yet, so there is nothing to split. First judge some pairs."
 
 
 def show(context: PageContext) -> None:

@@ -125,9 +125,9 @@ def difference_estimate(
     ValueError: people's figure of every sampled unit is missing, or a probability is not in (0, 1].
     """
     if np.isnan(people[is_sampled]).all():
-        raise ValueError("a difference estimate needs units with people's figures")
+        raise ValueError("a difference estimate needs units that people graded")
     if ((probabilities <= 0) | (probabilities > 1)).any():
-        raise ValueError("inclusion probabilities are above 0 and at most 1")
+        raise ValueError("inclusion probabilities must be above 0 and at most 1")
     counts = np.ones(len(judge)) if counts is None else counts
     is_uncertain = probabilities < 1 if probabilities.min() < 1 else np.ones(len(judge), bool)
     sample = _build_sample(people, is_sampled, probabilities, strata, counts)
@@ -245,4 +245,4 @@ def _describe_doubt(errors: Floats, graded: int) -> str | None:
     count = np.count_nonzero(errors)
     if count >= MIN_ERRORS:
         return None
-    return f"judge and people differ on {count} of {graded} only: the interval may be too narrow"
+    return f"judge and people differ on only {count} of {graded}: the interval may be too narrow"

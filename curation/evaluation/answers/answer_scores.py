@@ -84,7 +84,7 @@ def make_answer_key(
         raise RefusedError(
             f"No query of {', '.join(release.parts)} in the release {release.name!r} has reference answers. "
             "Import reference answers, and freeze a new release.",
-            command="`goldgrade import answers FILE` imports them.",
+            command="`goldgrade import answers FILE` imports reference answers.",
         )
     tagged = release.facets["tag"].values.get(UNANSWERABLE, np.zeros(len(query_ids), bool))
     return AnswerKey(release, references, nuggets, evidence, has_reference, tagged & ~has_reference)
@@ -122,7 +122,7 @@ def score_queries(
         is_gradable = key.find_gradable(system_answers, name)
         if np.isnan(column[is_gradable] if is_gradable.any() else column).all():
             raise InputError(
-                f"--{name}: none of the answers of {system_answers.name!r} was graded in the release "
+                f"--{name}: none of the answers of {system_answers.name!r} is graded in the release "
                 f"{people.release!r} of {people.project}. `goldgrade answers to-grade` writes the answers "
                 "for people to grade."
             )

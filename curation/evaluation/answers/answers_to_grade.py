@@ -169,7 +169,7 @@ def _collect_distinct_answers(
             elif not gradable:
                 left_out[_REASONS_NOT_GRADED[graded_property]] += 1
             elif answer.answer_id in answers:
-                left_out["the same answer again"] += 1
+                left_out["answer that is already in the files"] += 1
             else:
                 answers[answer.answer_id] = answer
     return sorted(answers.values(), key=lambda answer: (answer.query_id, answer.answer_id)), dict(left_out)

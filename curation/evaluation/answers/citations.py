@@ -43,7 +43,7 @@ CITATION_SCORES = ("citation_precision", "citation_recall")
 _CHUNK_FIELDS = {file_field.name: file_field for file_field in file_fields(ChunkFields)}
 WAY_OUT = (
     "Expected ids of the release's documents, chunks such as doc#0-120, or objects with doc_id, start and "
-    "end; or name another field, '' for none (--map citation=COLUMN)."
+    "end; or name a different field, '' for no field (--map citation=COLUMN)."
 )
 
 Citation = tuple[int, str, str]

@@ -107,7 +107,7 @@ def _read_files(
         why_not = "is sealed" if release.sealed else "has no evidence"
         raise InputError(
             f"Citations cannot be scored: {', '.join(release.parts)} of the release {release.name!r} "
-            f"{why_not}. Leave --map citation out, or choose another part."
+            f"{why_not}. Leave out --map citation, or choose another part."
         )
     return [read_answer_file(file, release.known, reading.layout, progress, fields, corpus) for file in files]
 

@@ -159,6 +159,6 @@ def _refuse_ungraded(system: str, grader: str, queries: Iterable[str]) -> None:
         examples = human_sample.name_examples(missing)
         raise RefusedError(
             f"{grader} did not grade all nuggets of {pluralize(len(missing), 'answer')} of {system}, to "
-            f"{examples}. The fully graded answers are not a random sample, so nothing is "
-            "estimated. Grade the missing nuggets, decide disputed pairs, and freeze a new release."
+            f"{examples}. The fully graded answers are not a random sample, so goldgrade computes no "
+            "estimate. Grade the missing nuggets, decide disputed pairs, and freeze a new release."
         )

@@ -72,8 +72,8 @@ class AbstentionFigures:
         n = self.empty_unanswerable.n
         unsent = round((self.empty_unanswerable.value or 0.0) * n)
         remark = (
-            f"{unsent:,} of the {n:,} unanswerable queries have no row in the file. They count "
-            "as refused, although the system may never have been asked"
+            f"{unsent:,} of the {n:,} unanswerable queries have no row in the file. They count as refused, "
+            "although the system may never have received these queries"
         )
         return "; ".join([*([self.area.why] if self.area.why else []), *([remark] if unsent else [])])
 

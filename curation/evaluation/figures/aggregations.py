@@ -126,9 +126,9 @@ def summarize_strata(
 def describe_summary(summary: StrataSummary) -> str:
     """Explain in sentences which strata and queries the summary counts."""
     sentences = [
-        f"{pluralize(summary.strata, 'stratum has', 'strata have')} one of the "
-        f"{pluralize(summary.queries, 'query', 'queries')} or more, {summary.large:,} of the strata ten "
-        f"or more. Strata without a query, which are unknown: {summary.empty:,}."
+        f"{pluralize(summary.strata, 'stratum has', 'strata have')} at least one of the "
+        f"{pluralize(summary.queries, 'query', 'queries')}, and {summary.large:,} of the strata have at "
+        f"least ten. {summary.empty:,} strata have no query, so their means are unknown."
     ]
     in_strata = summary.queries - summary.outside
     if summary.places > in_strata:

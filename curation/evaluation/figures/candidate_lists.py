@@ -74,7 +74,7 @@ class HardNegativeEffect:
     def sentence(self) -> str:
         """Say in a sentence how many documents the candidate lists have."""
         negatives = f"{self.hard:,} hard and {self.easy:,} easy negatives"
-        lists = f"Candidate lists of {self.relevant:,} relevant documents, {negatives}"
+        lists = f"The candidate lists have {self.relevant:,} relevant documents, {negatives}"
         if self.unknown:
             lists += (
                 f", and {self.unknown:,} other documents that are not relevant, such as documents of "
@@ -82,7 +82,7 @@ class HardNegativeEffect:
                 "neither hard nor easy"
             )
         queries = pluralize(self.queries, "query has", "queries have")
-        return f"{lists}. {queries} a relevant document and a hard negative; only these can differ."
+        return f"{lists}. {queries} a relevant document and a hard negative; only these queries can differ."
 
 
 def measure_hard_negatives(

@@ -43,7 +43,7 @@ NOT_SAMPLED = "no evaluated query was drawn from the traffic"
 NO_VARIATION = "all drawn queries have the same value"
 COLLAPSED = -1
 """Number of the stratum that combines all strata with one query."""
-ONE_EACH = "each stratum has one query"
+ONE_EACH = "each stratum has only one query"
 TOO_FEW_DRAWN = f"fewer than {MINIMUM_QUERIES} drawn queries have a value"
 
 

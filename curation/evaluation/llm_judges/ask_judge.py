@@ -91,8 +91,8 @@ class JudgePlan(NamedTuple):
             *describe_left_out(self.left_out, "pairs"),
         ]
         if self.cut:
-            parts = f"Parts of {MAX_TEXT_LENGTH:,} characters or less of long documents are sent"
-            sentences.append(f"{parts}; {self.cut:,} characters are not sent.")
+            parts = f"Only {MAX_TEXT_LENGTH:,} characters of a long document are sent"
+            sentences.append(f"{parts}; {self.cut:,} characters in total are not sent.")
         return sentences
 
 
@@ -189,7 +189,7 @@ OPERATIONS = {
         JudgeRequest,
         ask_judge,
         "a language model is grading pairs",
-        "The answers so far are stored. The same request goes on from there, and pays no pair twice.",
+        "The answers so far are stored. The same request continues there, and pays for no pair twice.",
     )
 }
 
@@ -204,8 +204,8 @@ def _refuse_other_model(cursor: Cursor, judge: str, model: str) -> None:
     sources = [source for (source,) in cursor.execute(sql, [judge]).fetchall()]
     if sources and sources != [_name_source(model)]:
         raise RefusedError(
-            f"The judge {judge} has grades from {', '.join(sources)}. A judge is one model: name "
-            "another judge."
+            f"The judge {judge} has grades from {', '.join(sources)}. A judge is one model: give the judge "
+            "of a different model a different name."
         )
 
 
@@ -240,7 +240,7 @@ def _choose_pairs(store: Store, request: JudgeRequest) -> tuple[list[Candidate],
     left_out[SEALED] = sum(candidate.query_id in sealed for candidate in chosen)
     opened = [candidate for candidate in chosen if candidate.query_id not in sealed]
     if not opened:
-        raise RefusedError("There are no pairs to ask about.", command="`goldgrade pool` builds a pool.")
+        raise RefusedError("There are no pairs to grade.", command="`goldgrade pool` builds a pool.")
     return opened, dict(+left_out)
 
 

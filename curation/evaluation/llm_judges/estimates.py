@@ -203,8 +203,8 @@ def _refuse_ungraded(judge: str, query_ids: Sequence[str], pool: Sequence[Pair],
     if empty:
         raise RefusedError(
             f"{len(empty):,} of the {pluralize(len(query_ids), 'query', 'queries')} have no pool, such as "
-            f"{empty[0]!r}, so goldgrade cannot tell which documents the judge should have graded. Pool "
-            "these queries first: `goldgrade pool`."
+            f"{empty[0]!r}, so goldgrade does not know which documents the judge should have graded. First "
+            "pool these queries with `goldgrade pool`."
         )
     missing = [pair for pair in pool if pair not in judged]
     if missing:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FrameRow = tuple[str, float | None]
 """Stratum of a query, and the number of searches that the query represents, if known."""
 NOT_DRAWN = "evaluated query that was not drawn from the traffic"
-NOT_IN_DRAW = "evaluated query that the draw for people did not draw"
+NOT_IN_DRAW = "evaluated query that was not drawn for people"
 
 
 class HumanSample(NamedTuple):
@@ -111,8 +111,9 @@ def _sample_project(cursor: Cursor, release: FrozenRelease, evaluated: Collectio
     query_ids = tuple(sorted(frame))
     if len(graded_ids) == len(query_ids):
         raise RefusedError(
-            f"People graded all {pluralize(len(query_ids), 'query', 'queries')} that the judge could be used "
-            "on, so the judge has nothing to add. A judge helps only on queries that people did not grade: "
+            f"People graded all {pluralize(len(query_ids), 'query', 'queries')} that the judge could "
+            "grade, so the judge has nothing to add. A judge helps only on queries that people did not "
+            "grade: "
             "draw more queries (`goldgrade sample --top-up`), pool these queries, and import the judge's "
             "judgments."
         )
@@ -200,7 +201,7 @@ def _refuse_split_by_time(release: FrozenRelease) -> None:
     """Reject a split by time, because its parts are not random samples."""
     if release.rows("split")[0]["parameters"].get("by_time"):
         raise RefusedError(
-            f"The split of the release {release.row.name!r} goes by time, so the queries of a part are "
+            f"The split of the release {release.row.name!r} is by time, so the queries of a part are "
             "not a random sample of all queries. To use the judge, freeze a release with a balanced split."
         )
 

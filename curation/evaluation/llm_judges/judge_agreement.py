@@ -65,17 +65,19 @@ class JudgeAgreement:
         mean, low, high = _show_figure(self.difference)
         if mean is not None and low is not None:
             interval = f"(95 % interval {low:+.3f} to {high:+.3f})"
-            lines.append(f"The judge's grade minus people's: {mean:+.3f} steps {interval}.")
+            lines.append(
+                f"On average, the judge's grade minus people's grade is {mean:+.3f} steps {interval}."
+            )
         lines.append(
             f"Compared: {pluralize(counts['compared'], 'pair')} of "
             f"{pluralize(counts['queries'], 'query', 'queries')}. The judge graded "
             f"{pluralize(counts['judged'], 'pair')}; no person graded {counts['ungraded']:,} of these pairs. "
-            f"Pairs that people graded and the judge did not: {counts['not_judged']:,}."
+            f"People graded {counts['not_judged']:,} pairs that the judge did not grade."
         )
         reasons = {
             "the judge could not tell": counts["cannot_tell"],
             "people's judgments led to no grade": counts["without_grade"],
-            "judged on another version of the document": counts["older"],
+            "judged on a different version of the document": counts["older"],
             "sealed by a release (to open: --release, --part and --reason)": counts["sealed"],
             "the query is in none of the compared parts": counts["elsewhere"],
             **self.left_out,
@@ -83,7 +85,9 @@ class JudgeAgreement:
         lines += describe_left_out({why: number for why, number in reasons.items() if number}, "pairs")
         if counts["other_guide"]:
             number = counts["other_guide"]
-            lines.append(f"{number:,} of the compared pairs were judged under an earlier guide.")
+            lines.append(
+                f"{number:,} of the compared pairs were judged under an earlier version of the guide."
+            )
         return lines
 
     @property
@@ -101,7 +105,7 @@ class JudgeAgreement:
                 reliable = "less reliable than"
             elif alpha.low >= human.value - CLOSE_ALPHA:
                 reliable = "as reliable as"
-            words = f"{self.judge} is {reliable} your people {figures}"
+            words = f"{self.judge} is {reliable} human annotators {figures}"
         where = f" on {self.checks.group} than on other queries"
         biases = [("too kind", "too strict", "", self.difference)]
         biases.append(("kinder", "stricter", where, self.checks.group_bias))

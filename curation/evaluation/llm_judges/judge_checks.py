@@ -25,7 +25,7 @@ from curation.evaluation.scoring.evidence import Pair
 from curation.store import Cursor
 from curation.store.documents import VERSION
 
-NEVER_TWICE = "the judge was asked too few pairs twice"
+NEVER_TWICE = "the judge graded too few pairs twice"
 ONE_LENGTH = "the judge's errors or the lengths do not vary"
 _NEWEST = """
 WITH newest AS (
@@ -104,7 +104,10 @@ class JudgeChecks(NamedTuple):
     @property
     def table(self) -> Table:
         """Make a table of the checks with their intervals."""
-        shares = f"{percent(self.modal_share)} of its grades, {percent(self.human_share)} of people's"
+        shares = (
+            f"{percent(self.modal_share)} of the judge's grades, {percent(self.human_share)} of "
+            "people's grades"
+        )
         rows: list[tuple[object, ...]] = [
             ("sent twice: same grade", *self.own.consistency),
             ("error by length", *self.length),

@@ -69,7 +69,7 @@ class JudgeImport:
     def outcome(self) -> ImportOutcome:
         """Return the outcome of the import as counts and sentences."""
         changes = bool(self.judgments or self.changed)
-        sentence = f"Nothing changed: the project has these judgments of {self.judge}."
+        sentence = f"Nothing changed: the project already has these judgments of {self.judge}."
         if changes:
             votes = "It does not count as a vote" if self.judgments == 1 else "They do not count as votes"
             sentence = f"{pluralize(self.judgments, 'new judgment')} of the judge {self.judge}. {votes}."

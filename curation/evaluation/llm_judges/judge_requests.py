@@ -32,13 +32,17 @@ class JudgeRequest:
         maximum=0.5,
     )
     calls: int | None = option(
-        None, "Requests, at most", "Maximum number of requests to send.", minimum=1, unset="all"
+        None, "Maximum number of requests", "Maximum number of requests to send.", minimum=1, unset="all"
     )
     rate: float | None = option(
-        None, "Requests a second, at most", "Maximum number of requests a second.", minimum=0.01, unset="any"
+        None,
+        "Maximum number of requests per second",
+        "Maximum number of requests per second.",
+        minimum=0.01,
+        unset="any",
     )
     parallel: int = option(
-        4, "Calls at the same time", "Number of calls sent at the same time.", minimum=1, maximum=64
+        4, "Number of calls at the same time", "Number of calls sent at the same time.", minimum=1, maximum=64
     )
     seed: Seed = 0
     instructions: str = ""

@@ -59,8 +59,9 @@ def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
         score = run.overall.get(WEIGHTED)
         if score is not None:
             findings.append(
-                f"{run.name}: {WEIGHTED} {format_figure(score.estimate)} where people correct the judge's "
-                f"grades, {score.sampled:,} of {pluralize(score.everything, 'answer')} by people."
+                f"{run.name}: {WEIGHTED} {format_figure(score.estimate)} with the judge's grades, "
+                f"corrected by people's grades of {score.sampled:,} of "
+                f"{pluralize(score.everything, 'answer')}."
             )
     return findings
 
@@ -162,7 +163,7 @@ def write_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> list[Sec
     systems = _collect_triples(evaluation, answers)
     rows = tuple((name, *(_show_cell(cells, column) for column in cells)) for name, cells in systems.items())
     definitions = define_measures(choose_shown_measures(answers))
-    sentence = f"Retrieval is {evaluation.measures[0]} of the runs. {definitions}"
+    sentence = f"The retrieval column has {evaluation.measures[0]} of the runs. {definitions}"
     table = Table("Means over queries", ("system", *next(iter(systems.values()))), rows, words=True)
     return [Section(TRIPLE, sentence, (), (table,), _triple_remark(evaluation, answers))]
 
@@ -215,7 +216,7 @@ def _triple_remark(evaluation: Evaluation, answers: AnswerEvaluation) -> str:
     measures = choose_shown_measures(answers)
     missing_measures = [name for name in _choose_graded_measures(measures) if name not in measures]
     if missing_measures:
-        remarks.append(f"No grades of {' and '.join(missing_measures)} were named.")
+        remarks.append(f"The evaluation has no grades of {' and '.join(missing_measures)}.")
     if not {"f1", WEIGHTED, CORRECTNESS}.intersection(measures):
         remarks.append("The answers' quality is unknown: there are neither reference answers nor nuggets.")
     return " ".join(remarks)

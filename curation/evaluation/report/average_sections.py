@@ -12,8 +12,9 @@ from curation.evaluation.report.cells import format_figure
 from curation.releases.coverage import describe_map
 
 AGGREGATION_REMARK = (
-    "Overall is the mean over queries. Macro and median are over the strata's means; worst is the lowest "
-    "mean of any stratum with ten queries or more. A stratum with few queries has an uncertain mean, so "
+    "Overall is the mean over queries. Macro and median summarize the means of the strata; worst is the "
+    "lowest mean of any stratum with ten or more queries. A stratum with few queries has an uncertain mean, "
+    "so "
     "the worst mean is uncertain, too."
 )
 

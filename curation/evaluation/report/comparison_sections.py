@@ -61,8 +61,8 @@ def _compare_overall(evaluation: Evaluation, measure: str, compared: Sequence[Co
     if parse_measures([measure])[0].of_chunks and (warning := warn_of_unsure_ranges(by_text)):
         sentence += f"\n{warning}"
     note = (
-        "A small p says that a difference is more than noise. The interval says how large the "
-        "difference may be."
+        "A small p means that a difference is more than noise. The interval shows how large the difference "
+        "may be."
     )
     drawings = _draw_differences(f"{measure}: differences", compared)
     return Section("Comparison", sentence, drawings, tuple(tables), note)
@@ -105,7 +105,7 @@ def _differences_table(caption: str, compared: Sequence[Comparison]) -> Table:
 
 def describe_p(test: str, pairs: int) -> str:
     """Name the significance test and the correction of its p value in a sentence."""
-    return f"p is from {TESTS[test]}, with Holm's correction for {pluralize(pairs, 'pair')}."
+    return f"The p value is from {TESTS[test]}, with Holm's correction for {pluralize(pairs, 'pair')}."
 
 
 def _power_table(compared: Sequence[Comparison]) -> Table:
@@ -125,7 +125,7 @@ def write_strata(evaluation: Evaluation) -> list[Section]:
 
 def _write_facet(evaluation: Evaluation, facet: str) -> Section:
     headline = evaluation.measures[0]
-    sentence = f"{headline} for each kind of query. A value over few queries is uncertain; see its interval."
+    sentence = f"{headline} for each kind of query. A mean over few queries is uncertain; see its interval."
     if evaluation.sealed:
         sentence += f"\nKinds with fewer than {MIN_QUERIES} sealed queries show only the number of queries."
     if len(evaluation.runs) > MAX_SERIES:

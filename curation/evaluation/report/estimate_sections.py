@@ -34,11 +34,14 @@ def make_judge_sections(
     tables = []
     for system in judged.runs:
         sentence += "".join(f"\n{line}" for line in _describe_worth(system)[:1])
-        tables.append(_estimates_table(f"{system.name}, all queries alike", system.overall))
+        tables.append(_estimates_table(f"{system.name}, each query counts equally", system.overall))
         if system.traffic:
             tables.append(_estimates_table(f"{system.name}, for all searches", system.traffic))
         for measure, count in system.too_few.items():
-            sentence += f"\nNo estimate of {measure} of {system.name}: people graded {count} of its answers, "
+            sentence += (
+                f"\nThere is no estimate of {measure} for {system.name}: people graded {count} of "
+                "its answers, "
+            )
             sentence += "fewer than 10."
     return [Section(title, sentence, (), tuple(tables))]
 

@@ -107,7 +107,7 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
     if evaluation.sealed_count:
         parts = ", ".join(evaluation.sealed)
         sentences.append(evaluation.sealed_count.sentence)
-        sentences.append(f"{parts} is sealed: values that rest on fewer than ten queries are hidden.")
+        sentences.append(f"{parts} is sealed: the report hides values from fewer than ten queries.")
     return sentences
 
 
@@ -179,8 +179,8 @@ def write_report(
     return EvaluationReport(
         title=f"Evaluation on {mark_name(evaluation.release, evaluation.mark)}, {parts}",
         lead=(
-            f"{pluralize(evaluation.queries, 'query', 'queries')}; relevant is grade "
-            f"{evaluation.relevant_grade} and above of {', '.join(map(str, evaluation.scale))}."
+            f"{pluralize(evaluation.queries, 'query', 'queries')}; a document is relevant from grade "
+            f"{evaluation.relevant_grade} of {', '.join(map(str, evaluation.scale))}."
         ),
         findings=tuple(write_findings(evaluation, answers)),
         sections=(
@@ -272,6 +272,6 @@ def explain_gains(evaluation: Evaluation) -> str:
         else " Name both measures if you compare with such scores."
     )
     return (
-        f"{exponential} has the gain 2^grade − 1, {linear} the grade itself, as in trec_eval, BEIR and "
-        f"MTEB: compare only scores with the same gain.{missing}"
+        f"{exponential} has the gain 2^grade − 1. {linear} has the grade itself as gain, as in trec_eval, "
+        f"BEIR and MTEB. Compare only scores with the same gain.{missing}"
     )

@@ -18,8 +18,8 @@ from curation.evaluation.scoring.run_scores import explain_reversed_bounds
 def write_judged(evaluation: Evaluation) -> list[Section]:
     """Show the share of judged documents, and bounds for unjudged documents."""
     caption = (
-        "Share of judged documents among those that a measure uses (the whole list for a "
-        "measure without a depth)"
+        "Share of judged documents among the documents that a measure uses (the whole list for a measure "
+        "without a depth)"
     )
     shares_table = tabulate_measures(caption, evaluation, lambda figure: percent(figure.judged, 1))
     tables = (shares_table, _bounds_table(evaluation))
@@ -29,7 +29,7 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         pool = f"{percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
     rule = "Unjudged documents count as not relevant."
     sentence = f"{rule} The fewer documents are judged, the less reliable a value is. {pool}"
-    return [Section("What was judged", sentence, (), tables)]
+    return [Section("Judged share", sentence, (), tables)]
 
 
 def _bounds_table(evaluation: Evaluation) -> Table:
@@ -40,7 +40,9 @@ def _bounds_table(evaluation: Evaluation) -> Table:
             return "–"
         return f"{format_value(figure.if_none)}\u00a0/\u00a0{format_value(figure.if_all)}"
 
-    caption = "Lowest and highest value: if no unjudged document is relevant / if all are relevant"
+    caption = (
+        "Lowest and highest value: no unjudged document is relevant / all unjudged documents are relevant"
+    )
     if "bpref" in evaluation.measures:
         caption += "; bpref skips unjudged documents, so it has no such bounds"
     figures = [figure for system in evaluation.runs for figure in system.overall.values()]
@@ -65,7 +67,7 @@ def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
             drop = format_figure(lists.drop[measure])
             rows.append((name, measure, *cells, drop, percent(lists.returned, 1)))
     columns = ("system", "measure", "without", "with", "difference", "returned")
-    tables = (Table("Without hard negatives, and with them", columns, tuple(rows)),) if rows else ()
+    tables = (Table("Scores without and with hard negatives", columns, tuple(rows)),) if rows else ()
     hidden = ", ".join(system.name for system in evaluation.runs if system.name not in effect.systems)
     why = "the values would reveal fewer than ten queries in a sealed part."
     return [Section("Hard negatives", sentence, (), tables, f"Left out: {hidden}; {why}" if hidden else "")]
@@ -79,15 +81,18 @@ def write_abstention(evaluation: Evaluation) -> list[Section]:
     _, refusal = refusals[0]
     sentence = (
         f"{pluralize(refusal.unanswerable, 'query has', 'queries have')} no relevant document among the "
-        f"judged documents, {refusal.answerable:,} have a relevant document. Tagged unanswerable among "
-        f"the queries without a relevant document: {refusal.tagged:,}.\nThe system's confidence in a "
+        f"judged documents, and {refusal.answerable:,} have one. Among the queries without a relevant "
+        f"document, {refusal.tagged:,} are tagged unanswerable.\nThe system's confidence in a "
         f"query is the {CONFIDENCE}. The area is the probability that an answerable query has more "
-        "confidence than an unanswerable one. 0.5 is chance."
+        "confidence than an unanswerable one. An area of 0.5 is chance."
     )
     if refusal.contradictory:
         singular = "query is tagged unanswerable and has"
         plural = "queries are tagged unanswerable and have"
-        sentence += f"\n{pluralize(refusal.contradictory, singular, plural)} a relevant document: left out."
+        sentence += (
+            f"\n{pluralize(refusal.contradictory, singular, plural)} a relevant document. The "
+            "figures leave these out."
+        )
     no_row = ("no row, unanswerable", "no row, answerable")
     columns = ("system", "area", "95 %", "refused at 95 % kept", *no_row, "note")
     rows = []

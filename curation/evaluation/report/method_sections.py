@@ -30,7 +30,7 @@ def write_method(evaluation: Evaluation) -> list[Section]:
         ("release id", evaluation.release_id),
         ("parts", ", ".join(evaluation.parts)),
         ("sealed parts evaluated", ", ".join(evaluation.sealed) or "none"),
-        ("relevant", f"grade {evaluation.relevant_grade} and above"),
+        ("relevant", f"grades of {evaluation.relevant_grade} or more"),
         ("seed", str(evaluation.seed)),
         ("resamples", f"{evaluation.resamples:,}"),
         *((f"version of {name}", version) for name, version in evaluation.versions.items()),
@@ -40,5 +40,5 @@ def write_method(evaluation: Evaluation) -> list[Section]:
         "document id, descending."
     )
     definitions = Table("Measures", ("measure", "what the measure computes"), measures, words=True)
-    settings = Table("To repeat the evaluation", ("what", "value"), tuple(facts), words=True)
+    settings = Table("Settings to repeat the evaluation", ("what", "value"), tuple(facts), words=True)
     return [Section("Method", sentence, (), (definitions, settings))]

@@ -63,9 +63,9 @@ def _compare_two_systems(evaluation: Evaluation) -> Section:
         points.append(PlotPoint(row.first, row.second, text, labels.get(row.query_id, "")))
     equal_count = sum(row.difference == 0 for row in rows)
     sentence = (
-        f"Each point is a query: {headline} of {first} on the horizontal axis, of {second} on the "
-        f"vertical axis. Above the line {second} is "
-        f"better. {equal_count:,} of {pluralize(len(rows), 'query', 'queries')} have equal values."
+        f"Each point is a query: {headline} of {first} is on the horizontal axis, and of {second} on the "
+        f"vertical axis. For queries above the line, {second} is better. {equal_count:,} of "
+        f"{pluralize(len(rows), 'query', 'queries')} have equal values."
     )
     if len(evaluation.runs) > 2:
         sentence += f"\nThe chart shows the first two of {len(evaluation.runs):,} systems."
@@ -86,8 +86,8 @@ def _show_one_system(evaluation: Evaluation) -> Section:
     ascending = sorted(rows, key=lambda row: (row.first, row.query_id))
     cells = [(row.name, row.query_id, row.first) for row in ascending]
     columns, name = ("query", "query id", headline), evaluation.runs[0].name
-    lowest = Table(f"Lowest of {name}", columns, tuple(cells[:NAMED_QUERIES]))
-    highest = Table(f"Highest of {name}", columns, tuple(cells[::-1][:NAMED_QUERIES]))
+    lowest = Table(f"Lowest values of {name}", columns, tuple(cells[:NAMED_QUERIES]))
+    highest = Table(f"Highest values of {name}", columns, tuple(cells[::-1][:NAMED_QUERIES]))
     zero_count = sum(row.first == 0 for row in rows)
     sentence = f"{zero_count:,} of {pluralize(len(rows), 'query', 'queries')} have the value 0."
     return Section(QUERY_BY_QUERY, sentence, (), (lowest, highest))

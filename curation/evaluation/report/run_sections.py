@@ -79,7 +79,8 @@ def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
         if facts.ties.mattering:
             queries = pluralize(facts.ties.mattering, "query", "queries")
             yield (
-                f"{facts.source}: documents with equal scores, in another order, would change the values of "
+                f"{facts.source}: a different order of documents with equal scores would change the values "
+                "of "
                 f"{queries}."
             )
 

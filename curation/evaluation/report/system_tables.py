@@ -77,7 +77,7 @@ def _mark_comparisons(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str
         for comparison in overall
         if comparison.distinguished and comparison.difference
     }
-    remark = f"{ABOVE} above and {BELOW} below {baseline}, beyond noise; {deciding_test}."
+    remark = f"{ABOVE} significantly above {baseline}, {BELOW} significantly below; {deciding_test}."
     return marks, f"against {baseline}", remark
 
 

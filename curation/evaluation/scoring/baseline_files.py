@@ -86,7 +86,7 @@ def refuse_existing_files(out: Path, names: Sequence[str], ending: str, replace:
     existing = [] if replace else [name for name in paths if (out / name).exists()]
     if existing:
         files = ", ".join(existing)
-        fault = f"holds {files} already; choose another folder, or write over them with --overwrite"
+        fault = f"already contains {files}; choose another folder, or overwrite the files with --overwrite"
         raise InputError(fault, path=out)
 
 

@@ -41,7 +41,7 @@ from curation.store import COMMAND_LINE, Document, Query, Store, note_event
 DEFAULT_DEPTH = 1000
 TIMED_REQUEST = "time of the HTTP request for each query"
 TIMED_SEARCH = (
-    "time to search one query to the depth of the run; the index and all embeddings were made before"
+    "time to search one query to the depth of the run, without the time to build the index and the embeddings"
 )
 """Meaning of the seconds of a run."""
 
@@ -105,7 +105,7 @@ class BaselineRuns:
             documents = pluralize(self.without_text, "document has", "documents have")
             lines.append(f"{documents} no text, so no system can find them.")
         if self.mapped:
-            lines.append(f"{self.mapped:,} ids hold white space and were encoded, as in the TREC export.")
+            lines.append(f"{self.mapped:,} ids contain white space and were encoded, as in the TREC export.")
         for run in self.runs:
             counts = {why: pluralize(count, "query", "queries") for why, count in run.empty.items()}
             lines += [f"{run.system}: nothing for {queries}: {why}" for why, queries in counts.items()]
@@ -114,7 +114,7 @@ class BaselineRuns:
     @property
     def tables(self) -> tuple[Table, ...]:
         """Make a table of the run files."""
-        columns = ("file", "queries", "lines", "without a result", "ms a query")
+        columns = ("file", "queries", "lines", "without a result", "ms per query")
         rows = []
         for run in self.runs:
             empty, milliseconds = sum(run.empty.values()), 1000 * run.seconds
@@ -188,7 +188,8 @@ def _refuse_engine_documents(release: FrozenRelease, request: BaselineRequest, n
     corpus."""
     if request.engine is None and release.header.get("held"):
         raise RefusedError(
-            f"Not possible on the release {request.release!r}: its corpus has only documents that search "
+            f"This is not possible on the release {request.release!r}: its corpus has only documents that "
+            "search "
             f"engines returned, and {', '.join(names)} would treat these documents as the whole corpus. "
             "Query the engine instead, with --engine."
         )
@@ -217,7 +218,7 @@ def _choose_systems(request: BaselineRequest) -> list[str]:
     imported_runs = [system for system in systems if system.startswith(RUN_PREFIX)]
     problems = []
     if request.depth < 1:
-        problems.append(f"--depth {request.depth}: expected at least 1 document a query.")
+        problems.append(f"--depth {request.depth}: expected at least 1 document per query.")
     if imported_runs:
         problems.append(
             f"{', '.join(imported_runs)}: this is already a run; `goldgrade baseline` makes runs "

@@ -45,8 +45,8 @@ CLUSTER, GRID = "cluster", "grid"
 COVERAGE = (CLUSTER, GRID)
 """Facets of the release's coverage map."""
 NO_COVERAGE = (
-    "the release has no coverage map, which defines the clusters and the grid. Map the corpus, then "
-    "freeze a release"
+    "the release has no coverage map, which defines the clusters and the grid. Measure coverage, "
+    "then freeze a release"
 )
 Row = Mapping[str, Any]
 NO_CELL = "no relevant document in a cluster"

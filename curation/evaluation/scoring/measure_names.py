@@ -105,7 +105,11 @@ KINDS = {
         MeasureKind("mrr", True, "depth?", "1 / rank of the first relevant document"),
         MeasureKind("map", True, "depth?", "average precision"),
         MeasureKind(
-            "gmap", True, "", "geometric mean of average precision, 0 taken as 0.00001", summary="geometric"
+            "gmap",
+            True,
+            "",
+            "geometric mean of average precision, where 0 counts as 0.00001",
+            summary="geometric",
         ),
         MeasureKind("recall", True, "depth", "share of the relevant documents that are found"),
         MeasureKind("success", True, "depth", "whether a relevant document is found (hit rate)"),
@@ -133,11 +137,11 @@ KINDS = {
         *(
             MeasureKind(name, name != "evidence_ndcg", "depth", about, "chunks")
             for name, about in {
-                "evidence_recall": "share of the evidence's characters that chunks hold",
+                "evidence_recall": "share of the evidence's characters that chunks contain",
                 WITHIN: "share of the evidence in the first words of the chunks",
                 "evidence_precision": "share of the chunks' characters that are evidence",
                 "evidence_iou": "intersection over union of evidence and chunks",
-                "evidence_hit": "whether a chunk holds evidence",
+                "evidence_hit": "whether a chunk contains evidence",
                 "evidence_mrr": "1 / rank of the first chunk with evidence",
                 "evidence_ndcg": "nDCG; the gain is the grade × the share of the document's evidence",
                 CONTEXT: "words in the chunks, which a language model must read",
@@ -298,7 +302,7 @@ def _parse_persistence(name: str, kind: str, persistence: str | None, depth: str
 def _parse_recall(name: str, kind: str, level: str | None) -> Measure | str:
     value = None if level is None else _parse_number(level)
     if value is None or not 0 <= value <= 1 or round(value, 2) != value:
-        expected = "a level of recall from 0 to 1 with two decimals at most"
+        expected = "a level of recall from 0 to 1 with at most two decimals"
         return f"{name!r}: expected {expected}, such as {kind}@0.1"
     return Measure(kind, recall=value)
 

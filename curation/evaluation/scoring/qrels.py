@@ -160,7 +160,7 @@ def _lowest_relevant(scale: list[int], relevant: int | None) -> int:
     lowest = scale[min(1, len(scale) - 1)] if relevant is None else relevant
     if not scale[0] < lowest <= scale[-1] and len(scale) > 1:
         raise InputError(
-            f"Relevant from grade {lowest} on: expected a grade of the scale above the lowest, "
+            f"The lowest relevant grade is {lowest}; expected a grade above the lowest grade of the scale: "
             f"{', '.join(map(str, scale[1:]))}."
         )
     return max(lowest, 1)

@@ -36,7 +36,7 @@ from curation.store.release_parts import PartText
 
 ENDINGS = (*SUFFIXES, ".qrels", ".qrel", ".txt", ".trec")
 """Endings of the names of files with qrels; any other file is named with its folder, as in ./qrels."""
-EXPECTED = "Expected a query, a document and a whole number in each line, as in: q1 0 d7 3"
+EXPECTED = "Each line needs a query, a document and a whole number, as in: q1 0 d7 3"
 NO_STRATUM = "no stratum"
 NOT_IN_TOPICS = "not in the topics"
 _OBJECT_OF_OBJECTS = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
@@ -97,7 +97,7 @@ def _read_grades(path: Path) -> dict[tuple[str, str], int]:
                 fault = (
                     f"document {document!r} has grade {grade} for query {query!r}, and grade {grades[pair]}"
                 )
-                problems.add(line, f"{fault} in {place}", "Keep one grade of each query and document.")
+                problems.add(line, f"{fault} in {place}", "Keep one grade for each query and document.")
             first_lines.setdefault(pair, line)
     problems.check()
     return grades
@@ -118,7 +118,9 @@ def _open_lines(path: Path) -> tuple[Problems, Iterator[Graded]]:
     for field, name in zip(fields, names, strict=True):
         if name is None:
             usual = " or ".join(field.usual_names[:2])
-            records.refuse_columns(f"no column is known to hold {field.required_noun}: call it {usual}")
+            records.refuse_columns(
+                f"no column was recognized as {field.required_noun}: rename the column to {usual}"
+            )
         else:
             records.require_column(name, name, (), field.required_noun, ids=field.ids)
     return records.problems, ((record.line, *_read_cells(record.fields, names)) for record in records)
@@ -161,7 +163,7 @@ def _read_topics(path: Path, ids: Sequence[str]) -> tuple[dict[str, dict[str, st
     columns = {name: find_column(field, records.columns) for name, field in fields.items()}
     columns |= {name: match_column((name,), records.columns) for name in ("stratum", "segment", "tags")}
     if columns["id"] is None:
-        records.refuse_columns("no column is known to hold the topics' ids: call the column id")
+        records.refuse_columns("no column was recognized as the topics' ids: rename the column to id")
     others = [name for name in records.columns if name not in columns.values()]
     columns |= {name: name for name in others}
     topics: dict[str, dict[str, str]] = {}

@@ -76,8 +76,8 @@ class ChunkCounts(NamedTuple):
         if self.twice:
             sentences.append(
                 f"{pluralize(self.twice, 'chunk has', 'chunks have')} a text that the document has "
-                f"several times, first in line {self.first_twice}. Each copy is placed at the next free "
-                "occurrence: in a list by rank, in an index behind the chunk before it."
+                f"several times, first in line {self.first_twice}. Each repeated chunk is placed at the "
+                "next free occurrence: by rank in a run, and after the previous chunk in an index."
             )
         return sentences
 
@@ -240,7 +240,7 @@ def _refuse_wrong_ranges(
     differs = np.zeros(len(line), bool)
     differs[to_ints(pc.indices_nonzero(pc.and_(both_known, pc.not_equal(versions, pinned))))] = True
     first_of_document = np.flatnonzero(differs)[np.unique(document[differs], return_index=True)[1]]
-    other = "the release has another version"
+    other = "the release has a different version"
     rows = np.sort(first_of_document)
     note(rows, lambda row: f"belongs to the version {str(versions[row])[:12]}; {other}", MAP_AGAIN)
     lengths = bodies.find_lengths(ids)[document]

@@ -37,8 +37,8 @@ MAX_UNJUDGED = 100
 UNBOUNDED = ("judged", "bpref", "num_ret", *(kind.name for kind in KINDS.values() if kind.source == "chunks"))
 """Kinds of measures without bounds for unjudged documents."""
 REVERSED_BOUNDS = (
-    "A figure may be lower if all unjudged documents are relevant than if none is, because then the ideal "
-    "list contains these documents, too, and the run is measured against it."
+    "A figure may be lower if all unjudged documents are relevant than if no unjudged document is "
+    "relevant, because the ideal list then contains these documents, too."
 )
 
 

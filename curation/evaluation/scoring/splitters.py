@@ -46,7 +46,10 @@ def parse_splitters(names: Iterable[str]) -> dict[str, Split]:
             splitters[name] = partial(_split_by_window, size=size, overlap=overlap)
         else:
             problems.append(f"--chunks {name}: this is not a splitter")
-    way_out = f"Expected words and a smaller overlap such as 200/50, 200, {SENTENCE} or {HEADING}."
+    way_out = (
+        f"Expected a number of words with or without a smaller overlap, such as 200/50 or 200, or "
+        f"{SENTENCE} or {HEADING}."
+    )
     refuse_problems(problems, way_out=way_out)
     return splitters
 

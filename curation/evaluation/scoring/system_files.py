@@ -53,8 +53,8 @@ def parse_run_files(arguments: Sequence[str]) -> list[SystemFile]:
     unnamed = [not _split_argument(argument)[0] for argument in arguments]
     default_names = Counter(file.name for file in compress(files, unnamed))
     problems += [
-        f"{count} files would all be the system {name!r}: name them, as in --run {name}-1=FILE; "
-        f"several runs of one system are named alike on purpose, as in --run {name}=FILE"
+        f"{count} files would all be the system {name!r}: name them, as in --run {name}-1=FILE; to give "
+        f"several runs of one system, use the same name for each, as in --run {name}=FILE"
         for name, count in default_names.items()
         if count > 1
     ]

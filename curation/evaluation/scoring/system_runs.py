@@ -48,8 +48,10 @@ from curation.people.seal_access import list_sealed_parts
 
 OTHER_PART = "query of another part"
 REPEATED = "repeated document of a query"
-ONCE = "A document may be in a list only once: correct the file, or keep the best place (--skip-repeated)."
-CHUNK_ONCE = "A chunk may be in a list only once: correct the file, or keep the best place (--skip-repeated)."
+ONCE = "A list may contain a document only once: correct the file, or keep the best rank (--skip-repeated)."
+CHUNK_ONCE = (
+    "A list may contain a chunk only once: correct the file, or keep the best rank (--skip-repeated)."
+)
 ADD_TOPICS = "add a table with the id and text of each query"
 
 
@@ -329,7 +331,7 @@ class _SystemRunReader:
         """Explain why no line of the run could be used, and what to do."""
         if not self._left_out:
             return (
-                "holds no ranked document: the file is empty, or has only a header or comments",
+                "contains no ranked document: the file is empty, or has only a header or comments",
                 "Expected one line for each document of each query.",
             )
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in self._left_out.items())

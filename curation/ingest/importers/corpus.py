@@ -81,7 +81,9 @@ class CorpusImport:
         """Return the outcome of the import."""
         sentence = f"The corpus now has {pluralize(self.documents, 'document')}."
         if not self.is_new:
-            sentence = f"Nothing changed: the project has the same {pluralize(self.documents, 'document')}."
+            sentence = (
+                f"Nothing changed: the project already has the same {pluralize(self.documents, 'document')}."
+            )
         names = ("documents", "added", "changed", "removed", "unchanged")
         figures = {name: getattr(self, name) for name in names}
         remarks = []
@@ -257,7 +259,7 @@ def _add_version(document: Document, line: int, builder: CorpusBuilder, records:
         where += f" of {builder.paths[file_index]}" if file_index != entry[1] else ""
         records.problems.add(
             line,
-            f"document {document.document_id!r} has another text on {where}",
+            f"document {document.document_id!r} has a different text on {where}",
             "A document id can have only one text: remove one of the two documents, or change its id.",
         )
     return False

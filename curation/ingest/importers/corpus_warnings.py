@@ -40,7 +40,8 @@ def find_corpus_warnings(
         )
     if fields.title is None:
         yield (
-            "No column was recognized as title, so documents have no title. Name it with --map title=COLUMN."
+            "No column was recognized as the title, so documents have no title. Name the title column with "
+            "--map title=COLUMN."
         )
     longest = records.find_longest_text(set(fields.used.values()))
     if longest and fields.body:
@@ -51,6 +52,6 @@ def find_corpus_warnings(
     ]
     if len(unlikely) >= MIN_SHARE * len(documents):
         yield (
-            f"The ids look like measurements, truth values or dates, such as {unlikely[0]}. "
+            f"The ids look like measurements, Boolean values or dates, such as {unlikely[0]}. "
             "Name the column of ids with --map id=COLUMN."
         )

@@ -78,7 +78,9 @@ def _parse_range(item: Any) -> StatedEvidence:
     }
     start, end = parse_whole_number(texts["start"]), parse_whole_number(texts["end"])
     if (start is None or end is None) and (texts["start"] or texts["end"] or not texts["quote"]):
-        raise InputError(f"evidence {excerpt(to_text(dict(item)))} has no whole numbers as offsets; {FORM}")
+        raise InputError(
+            f"evidence {excerpt(to_text(dict(item)))} has offsets that are not whole numbers; {FORM}"
+        )
     return StatedEvidence(start, end, texts["quote"])
 
 

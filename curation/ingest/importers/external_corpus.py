@@ -311,7 +311,8 @@ def _list_linkable_files(location: str | Path) -> tuple[dict[str, Path], int]:
     files = {name: path for name, path in all_files.items() if path.name.lower().endswith(LINKABLE_ENDINGS)}
     if not files:
         raise InputError(
-            ["has no Parquet or JSON files; only these can stay in place"], path=Path(location).absolute()
+            ["has no Parquet or JSON files; only files in these formats can stay in place"],
+            path=Path(location).absolute(),
         )
     return files, len(all_files) - len(files)
 

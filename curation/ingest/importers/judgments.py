@@ -56,7 +56,7 @@ _SKIP_UNKNOWN = "Or leave out rows with unknown names with --skip-unknown."
 _WAYS_OUT = {
     UNKNOWN_QUERY: "The file has query ids but no texts. Import the queries first (`goldgrade import queries "
     f"PATH`), or name the column with their texts with --map query_text=COLUMN. {_SKIP_UNKNOWN}",
-    UNKNOWN_DOCUMENT: f"Import the judged corpus first. {_SKIP_UNKNOWN}",
+    UNKNOWN_DOCUMENT: f"First import the corpus with the judged documents. {_SKIP_UNKNOWN}",
 }
 _YES = ("true", "1", "1.0", "yes", "t", "y")
 
@@ -193,7 +193,7 @@ class JudgmentFile:
             line, column, word = self._rejected[0]
             rows_text = pluralize(len(self._rejected), "row says", "rows say")
             way_out = _REJECTED.format(column=column, word=word)
-            self._problems.add(line, f"{rows_text} {column}: {word}, first in this row", way_out)
+            self._problems.add(line, f"{rows_text} {column}: {word}; this row is the first", way_out)
         if self._times.has_no_time:
             self._problems.add_general(f"no time in {self.fields.time!r} could be read", NO_TIME)
 

@@ -106,7 +106,7 @@ class KnownQueries:
             )
         if len(other_queries) > 1:
             ids = ", ".join(query.query_id for query in queries_by_text)
-            raise InputError(f"several queries have the text {name!r} ({ids}): name one query by its id")
+            raise InputError(f"several queries have the text {name!r} ({ids}): use the id of one query")
         if query_by_id is None and not queries_by_text and by is None and name.startswith(("id:", "text:")):
             kind, _, name_without_prefix = name.partition(":")
             return self.find(name_without_prefix.strip(), "id" if kind == "id" else "text")

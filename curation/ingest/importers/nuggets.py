@@ -186,12 +186,12 @@ def _read_nuggets_of(record: Record, used: NuggetFields, records: Records, rows:
         rows.left_out["empty list of nuggets"] += 1
     for item in value if isinstance(value, list) else [value]:
         values: Mapping[str, Any] = record.fields
-        column, way_out = used.importance, "Name the column of importance with --map importance=COLUMN."
+        column, way_out = used.importance, "Name the column with the importance with --map importance=COLUMN."
         if isinstance(item, Mapping):
             values, column, way_out = item, "importance", OBJECT
             if "text" not in item:
                 names = join_names([*map(repr, item)]) or "nothing"
-                records.problems.add(record.line, f"a nugget with {names}, expected a nugget's text", OBJECT)
+                records.problems.add(record.line, f"a nugget has {names}; expected the nugget's text", OBJECT)
                 continue
         text = " ".join(to_text(item["text"] if values is item else item).split())
         importance = to_text(values.get(column or ""))
@@ -199,7 +199,7 @@ def _read_nuggets_of(record: Record, used: NuggetFields, records: Records, rows:
         if not text or redacted.is_empty:
             rows.left_out["empty nugget" if not text else "nugget that is only personal data"] += 1
         elif importance.strip().lower() not in (VITAL, OKAY):
-            expected = f"importance of {text[:60]!r}: found {importance!r}, expected {VITAL} or {OKAY}"
+            expected = f"the importance of {text[:60]!r} is {importance!r}; expected {VITAL} or {OKAY}"
             records.problems.add(record.line, expected, way_out)
         elif len(redacted.text) > MAX_NUGGET_LENGTH:
             [problem] = find_nugget_problems(redacted.text)
@@ -216,7 +216,7 @@ def find_nugget_problems(text: str) -> list[str]:
         return ["a nugget is empty; write a fact, or remove the line"]
     if len(text) > MAX_NUGGET_LENGTH:
         length = pluralize(len(text), "character")
-        return [f"a nugget has {length}, expected at most {MAX_NUGGET_LENGTH}: {text[:60]!r}…"]
+        return [f"a nugget has {length}; expected at most {MAX_NUGGET_LENGTH}: {text[:60]!r}…"]
     if text != show_controls(text):
         return [f"{show_controls(text)!r} has a control character; write the nugget without this character"]
     return [f"{text!r} has personal data; write the nugget without it"] if redact(text).kinds else []

@@ -149,7 +149,9 @@ def _find_by_text(row: ImportedQuery, known: KnownQueries, problems: Problems) -
 
 def _describe_twin(row: ImportedQuery, known: Iterable[Query], where: str = "") -> str:
     query, ids = row.query, ", ".join(repr(query.query_id) for query in known)
-    return f"query {query.query_id!r} has the text {query.text!r}{where}, known as {ids} in the project"
+    return (
+        f"query {query.query_id!r} has the text {query.text!r}{where}, which the project already has as {ids}"
+    )
 
 
 def describe_text_conflict(query: Query, other: Query, where: str) -> str:
@@ -248,8 +250,8 @@ def _refuse_known(known: KnownQueries, query: Query) -> None:
         if same_text[0].source != "traffic":
             raise RefusedError(refusal)
         raise RefusedError(
-            f"{refusal} That query was drawn from traffic. If you import it from a file, it stays in "
-            "every sample.",
+            f"{refusal} That query was drawn from traffic. To keep this query in every sample, import it "
+            "from a file.",
             command="`goldgrade import queries` imports the query from a file.",
         )
     same_id = known.find_by_id(query.query_id)

@@ -112,7 +112,10 @@ class QueryImport:
         """Return the outcome of the import."""
         counts = {"added": self.added, "changed": self.changed, "unchanged": self.unchanged}
         changes = bool(self.added or self.changed or self.answers or self.tags_added)
-        sentence = f"Nothing changed: the project has the same {pluralize(self.queries, 'query', 'queries')}."
+        sentence = (
+            "Nothing changed: the project already has the same "
+            f"{pluralize(self.queries, 'query', 'queries')}."
+        )
         if changes:
             counts_text = ", ".join(f"{count:,} {what}" for what, count in counts.items())
             sentence = f"{pluralize(self.queries, 'query', 'queries')}: {counts_text}."
@@ -120,7 +123,7 @@ class QueryImport:
         if self.known_as:
             pairs = join_names([f"{theirs} is {ours}" for theirs, ours in self.known_as.items()], MAX_NAMES)
             known = pluralize(len(self.known_as), "query has", "queries have")
-            remark = f"{known} a known text and the project's id: {pairs}."
+            remark = f"{known} a text that the project already has, and the project's id: {pairs}."
             remarks.append(f"{remark} Judgments may name these queries by either id.")
         if self.answers:
             remarks.append(f"{pluralize(self.answers, 'query', 'queries')} got new reference answers.")
@@ -173,7 +176,7 @@ def import_queries(
             detail = {
                 "source": records.source,
                 **counts,
-                "known in the project under another id": len(known_as),
+                "queries that the project has under a different id": len(known_as),
             }
             detail |= {"personal data": personal} if personal else {}
             record_event(cursor, "import queries", detail, author)

@@ -60,7 +60,7 @@ class QueryItemsImport:
         unit, item = ("nuggets", "nugget") if of_nuggets else ("answers", "reference answer")
         counts = {"new": self.new, "changed": self.changed, "unchanged": self.unchanged}
         changes, queries = bool(self.new or self.changed), pluralize(self.queries, "query", "queries")
-        sentence = f"Nothing changed: the project has these {unit} to {queries}."
+        sentence = f"Nothing changed: the project already has these {unit} to {queries}."
         if changes:
             counts_text = ", ".join(f"{count:,} {what}" for what, count in counts.items())
             sentence = f"{pluralize(self.items, item)} to {queries}: {counts_text}."

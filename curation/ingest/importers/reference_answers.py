@@ -102,8 +102,9 @@ def _choose_columns(records: Records, requested: ReferenceFields) -> ReferenceFi
     context = find_context_column(used.reference, records.columns)
     if requested.reference is None and context is not None:
         records.refuse_columns(
-            f"next to {context!r}, {used.reference!r} may hold a system's answers: name the column of the "
-            f"references with --map reference=COLUMN, --map reference={used.reference} if this is the column"
+            f"the file also has the column {context!r}, so {used.reference!r} may hold a system's answers: "
+            "name the column of the reference answers with --map reference=COLUMN, or confirm with --map "
+            f"reference={used.reference}"
         )
     return used
 
@@ -114,7 +115,7 @@ def _refuse_no_texts(record: Record, column: str, records: Records) -> None:
     items = value if isinstance(value, list) else [value]
     texts = [item.get("text", 0) if isinstance(item, dict) else item for item in items]
     if not all(text is None or isinstance(text, str | list) for text in texts):
-        way_out = "Name the column of the references with --map reference=COLUMN."
+        way_out = "Name the column of the reference answers with --map reference=COLUMN."
         problem = f"{column!r} is not text; expected a text or a list of texts"
         records.problems.add(record.line, problem, way_out)
 

@@ -81,7 +81,7 @@ class RunImport:
     def outcome(self) -> ImportOutcome:
         """Return the outcome of the import."""
         places = f"{pluralize(self.entries, 'place')} for {pluralize(self.queries, 'query', 'queries')}"
-        sentence = f"Nothing changed: the project has this run {self.name!r} with {places}."
+        sentence = f"Nothing changed: the project already has this run {self.name!r} with {places}."
         if self.is_new:
             reference = f"A pool refers to the run as run:{self.name}."
             sentence = f"Imported the run {self.name!r}: {places}. {reference}"
@@ -91,7 +91,10 @@ class RunImport:
     def _remarks(self) -> Iterator[str]:
         yield f"Read as {self.format}. {describe_fields(self.fields)}"
         if self.mapped:
-            yield f"{self.mapped:,} ids are prefixed or encoded, as in exports, and were mapped back."
+            yield (
+                f"{self.mapped:,} ids were prefixed or encoded, as in exports. goldgrade mapped these "
+                "ids back."
+            )
         if self.unordered:
             singular = "query was not in the order of its ranks and was"
             many = "queries were not in the order of their ranks and were"
@@ -99,7 +102,8 @@ class RunImport:
         if self.gaps:
             order = "score, as in trec_eval" if self.fields.score else "rank"
             yield (
-                f"Note: for {pluralize(self.gaps, 'query', 'queries')} ranks are missing. These lists were "
+                f"Note: the lists of {pluralize(self.gaps, 'query', 'queries')} have missing "
+                "ranks. These lists were "
                 f"ordered by {order}. Compare the number of results with the original if lines may have been "
                 "lost."
             )
@@ -253,7 +257,7 @@ class _RunReader:
                 line.line,
                 f"document {line.document!r} is repeated for query {line.query!r}, "
                 f"after {self._problems.unit} {first.line}",
-                "A document may be in a list only once. To keep the best rank, add --skip-repeated.",
+                "A list may contain a document only once. To keep the best rank, add --skip-repeated.",
             )
 
 

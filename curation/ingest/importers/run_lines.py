@@ -26,7 +26,7 @@ from curation.ingest.readers.run_files import RunFile, RunRow
 from curation.ingest.readers.values import parse_whole_number, to_text
 
 Number = TypeVar("Number", int, float)
-_EXPECTED = {"rank": "whole number from 0 or 1", "score": "finite number"}
+_EXPECTED = {"rank": "whole number, counted from 0 or 1", "score": "finite number"}
 
 
 class RunLines:

@@ -37,7 +37,7 @@ def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = s
     records = open_topics(path, progress)
     used = records.resolve(QueryFields(), except_fields=("information_need", "reference", "filter"))
     if used.id is None:
-        records.refuse_columns("no column was recognized as the topics' ids: name the column id")
+        records.refuse_columns("no column was recognized as the topics' ids: rename the column to id")
     query_id_of: dict[str, str] = {}
     unknown_count = 0
     with suppress(InputError):  # recorded in the file's problems and raised with the other problems

@@ -67,8 +67,7 @@ class BoundedText:
         self._size += len(part)
         if self._size > self._limit:
             self._problems.stop(
-                f"{self._what} contains more than {self._limit // 10**6} MB of text; expected less",
-                self._way_out,
+                f"{self._what} contains more than {self._limit // 10**6} MB of text", self._way_out
             )
         self._text.write(part)
 
@@ -79,7 +78,7 @@ class BoundedText:
 
 def start_record_text(problems: Problems, what: str) -> BoundedText:
     """Return an empty text for one document, topic or record; `what` names the unit in an error."""
-    way_out = "If the end of the text is missing, fetch the file again. Otherwise divide the text."
+    way_out = "If the end of the text is missing, download the file again. Otherwise divide the text."
     return BoundedText(problems, what, MAX_RECORD_LENGTH, way_out)
 
 
@@ -109,7 +108,7 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
     with zipfile.ZipFile(path) as archive:
         parts = archive.infolist()
         if len(parts) > MAX_PARTS:
-            raise OutOfBoundsError(f"holds {len(parts):,} files; expected {MAX_PARTS:,} at most")
+            raise OutOfBoundsError(f"contains {len(parts):,} files; expected at most {MAX_PARTS:,}")
         if len({part.filename.lower() for part in parts}) < len(parts):
             raise zipfile.BadZipFile("two files in the archive have the same name")
         if others := [part for part in parts if part.compress_type not in BOUNDED_PACKING]:

@@ -53,7 +53,10 @@ class CellChecker:
             if is_unfit:
                 is_object = str(value).startswith("{")
                 kind = "an object" if is_object else "a list of objects"
-                way_out = f"Name a value in the objects, such as {option}={name}.text, or write texts there."
+                way_out = (
+                    f"Name a value in the objects, such as {option}={name}.text, or write texts into "
+                    "the cells."
+                )
                 if not is_object:
                     way_out = f"Write one text in each cell, or choose another column with {option}=COLUMN."
                 self._problems.add(record.line, f"{name!r} is {kind}; expected a text", way_out)
@@ -63,7 +66,7 @@ class CellChecker:
         for name in [name for name, value in record.fields.items() if isinstance(value, bytes)]:
             record.fields[name] = None
             if name in self.options:
-                problem = f"{name!r} has bytes that are not text in UTF-8; expected a text"
+                problem = f"{name!r} has bytes that are not UTF-8 text; expected a text"
                 option = self.options[name]
                 way_out = f"Write texts in the cells, or choose another column with {option}=COLUMN."
                 self._problems.add(record.line, problem, way_out)

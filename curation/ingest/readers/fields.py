@@ -285,7 +285,7 @@ class JudgmentFields(FileColumns):
     query: str | None = file_column(*_QUERY)
     document: str | None = file_column(*_DOCUMENT)
     query_text: str | None = file_column(
-        "Text of a query that may be new", ("query_text", "query", "user_query", "question"), rare=True
+        "Text of the query, which may be new", ("query_text", "query", "user_query", "question"), rare=True
     )
     grade: str | None = file_column(
         "Grade", (*_GRADES, "label", "is_correct_document"), "the grades", proposed=("judgment", "rel")

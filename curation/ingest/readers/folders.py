@@ -61,7 +61,7 @@ def list_files(location: str | Path) -> dict[str, Path]:
         raise InputError([_MISSING], path=root)
     paths = [root] if root.is_file() else [*walk_files(root)]
     if not paths:
-        raise InputError(["contains no files"], path=root, way_out="Expected files of records.")
+        raise InputError(["contains no files"], path=root, way_out="Expected files with records.")
     path_by_name = {"" if path == root else path.relative_to(root).as_posix(): path for path in paths}
     return dict(sorted(path_by_name.items()))
 

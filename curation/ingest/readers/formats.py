@@ -101,7 +101,7 @@ def check_layout(format: str, layout: FileLayout, problems: Problems) -> None:
         if layout.columns is None and not layout.header:
             problems.stop("--no-header needs column names", "Name columns, as in --columns time,query.")
         if layout.columns is not None and layout.header:
-            problems.stop("--columns is for a file without header", "Use --columns with --no-header.")
+            problems.stop("--columns is for a file without a header", "Use --columns with --no-header.")
     elif layout.columns is not None or not layout.header:
         problems.stop(f"is {format}, where --columns and --no-header have no meaning")
 

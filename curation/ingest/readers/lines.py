@@ -32,9 +32,12 @@ _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
 _ONE_RECORD = "expected one record on each line"
 _UNPACK = (
     "gzip is the only packed format that can be read",
-    "Unpack it first. A folder of BEIR may stay packed for `goldgrade import collection`.",
+    "Unpack it first. `goldgrade import collection` also reads a packed BEIR folder.",
 )
-_FETCH = (_ONE_RECORD, "The file may be a sign-in page. Look at it in an editor, and fetch the file again.")
+_FETCH = (
+    _ONE_RECORD,
+    "The file may be a sign-in page. Look at it in an editor, and download the file again.",
+)
 _AS_CSV = (_ONE_RECORD, "Save the table as CSV.")
 _UNREAD = {
     b"pk\x03\x04": ("a zip archive", *_UNPACK),
@@ -46,13 +49,13 @@ _UNREAD = {
     b"%pdf": ("a PDF document", *_AS_CSV),
     b"\x89png": ("a picture", *_AS_CSV),
     b"\xff\xd8\xff": ("a picture", *_AS_CSV),
-    b"\xd0\xcf\x11\xe0": ("a spreadsheet or a document of an office program", *_AS_CSV),
+    b"\xd0\xcf\x11\xe0": ("a spreadsheet or another office document", *_AS_CSV),
 }
 """Beginnings of files that cannot be read, in lower case, with the expected format and advice."""
 _GZIP = b"\x1f\x8b"
 _BLANK = b" \t\r\n\v\f"
 _BLANK_READ = 1 << 20
-_AGAIN = "Export or fetch the file again."
+_AGAIN = "Export or download the file again."
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
 """Byte order marks of UTF-16, as decoders of other encodings represent these bytes."""
 
@@ -114,7 +117,7 @@ def check_file(path: Path, problems: Problems) -> None:
         if beginning.lower().lstrip().startswith(signature) and not is_sheet:
             problems.stop(f"is {kind}; {expected}", way_out)
     if path.suffix.lower() == ".gz" and not beginning.startswith(_GZIP):
-        problems.stop("is named .gz but holds no gzip data", "Fetch the file again, or rename it.")
+        problems.stop("is named .gz but contains no gzip data", "Download the file again, or rename it.")
 
 
 def _refuse_blank(path: Path, problems: Problems) -> None:

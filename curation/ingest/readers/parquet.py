@@ -182,7 +182,9 @@ class ParquetTable:
             for number, fields in enumerate(read_parquet_rows(self._path, columns, most_rows), 1):
                 yield number, {name: clean_value(value, self._replaced) for name, value in fields.items()}
         except OutOfBoundsError as error:
-            self._problems.stop(f"{error} after row {number}", "Expected one record a row: look at this row.")
+            self._problems.stop(
+                f"{error} after row {number}", "Expected one record per row: look at this row."
+            )
         except READ_ERRORS as error:
             where = f" after row {number}" if number else ""
             self._problems.stop(f"cannot be read as Parquet{where}: {shorten_error(error)}")

@@ -132,7 +132,7 @@ class RecordSource:
             try:
                 yield from (Record(line, inner) for inner in flatten_tool_record(fields, self._judged))
             except UnlikeFormatError as error:
-                problem = f"has the keys of {error}, but another structure"
+                problem = f"has the keys of {error}, but a different structure"
                 self._problems.add(line, problem, "Export it again.")
 
     def _divide_log(self, rows: Iterator[Record]) -> Iterator[Record]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Fields = TypeVar("Fields", bound=FileColumns)
 """A class of `fields`, with the columns of one kind of file."""
-OFFSETS = "If columns hold offsets of chunks, name the columns with --map start=COLUMN and --map end=COLUMN."
+OFFSETS = "If columns contain chunk offsets, name the columns with --map start=COLUMN and --map end=COLUMN."
 _MIN_TEXT_LENGTH = 60  # average length from which a column counts as the text of documents
 _PROGRESS_STEP = 1_000
 _FOLDER_WAY_OUT = f"Expected files whose names end in {join_names(ENDINGS, 20)}, or one file of records."
@@ -91,7 +91,7 @@ class Records:
                 self.problems.stop(f"contains no documents ({'; '.join(reasons)})", _FOLDER_WAY_OUT)
             below = " below the header" if self.format in ("csv", "tsv") and self._layout.header else ""
             problem = f"has no records; expected at least one{below}"
-            self.problems.stop(problem, "Export or fetch the file again.")
+            self.problems.stop(problem, "Export or download the file again.")
         self._names = dict.fromkeys(name for record in first_records for name in record.fields)
         self._names.update(dict.fromkeys(self._rows.parquet.damaged if self._rows.parquet else ()))
         check_decoded(self._names, path, self._layout.encoding, self.problems)

@@ -99,7 +99,7 @@ class _PartChecker:
         match = _REFERENCE.fullmatch(text)
         row, column = (int(match[2]), _column_number(match[1])) if match else (0, 0)
         if not 1 <= row <= _ROWS or column > _COLUMNS:
-            raise BrokenSheetError(f"{self._name} names the cell {text[:20]!r}, which no sheet has")
+            raise BrokenSheetError(f"{self._name} refers to the cell {text[:20]!r}, which no sheet can have")
         return row - 1, column - 1
 
     def _count_cell(self) -> None:

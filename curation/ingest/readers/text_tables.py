@@ -158,5 +158,5 @@ def _number_rows(reader: Any, problems: Problems) -> Iterator[tuple[int, list[st
             return
         except csv.Error as error:
             reason = "the quoted cell has no closing quote" if "end of data" in str(error) else str(error)
-            problems.add(line + 1, f"broken CSV: {reason}", 'Inside quotes, a quote is written twice: "".')
+            problems.add(line + 1, f"broken CSV: {reason}", 'Inside quotes, write a quote twice: "".')
             line = reader.line_num

@@ -143,7 +143,7 @@ def _read_text_between(
 
 def _note_unclosed(line: int, tag: str, problems: Problems, number: int = 0) -> None:
     where = f"before line {number}, where the next block begins" if number else "before the end of the file"
-    problems.add(line, f"<{tag}> has no </{tag}> {where}", "The file may be cut off. Fetch it again.")
+    problems.add(line, f"<{tag}> has no </{tag}> {where}", "The file may be cut off. Download it again.")
 
 
 def _make_document_fields(pairs: list[tuple[str, str]], block: str) -> dict[str, str]:

@@ -52,7 +52,7 @@ def to_id(value: Any) -> str:
     stored exactly.
     """
     if isinstance(value, bool):
-        raise UnfitIdError("a truth value")
+        raise UnfitIdError("a Boolean value")
     if isinstance(value, datetime | date | time | timedelta):
         raise UnfitIdError("a date or a time")
     if isinstance(value, float | Decimal) and not math.isnan(value):
@@ -60,7 +60,7 @@ def to_id(value: Any) -> str:
         if not is_whole:
             raise UnfitIdError("a number that is not an integer")
         if isinstance(value, float) and abs(value) >= EXACT:
-            raise UnfitIdError("a number with more digits than are kept")
+            raise UnfitIdError("a number with too many digits")
         return str(int(value))
     return to_text(value)
 

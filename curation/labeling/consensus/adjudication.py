@@ -217,7 +217,8 @@ def describe_overtaking(decision: ReviewerDecision) -> str:
     """Return the message for a reviewer who had a pair on screen when another reviewer decided it."""
     grade = "that no grade can be given" if decision.grade is None else f"grade {decision.grade}"
     return (
-        f"{decision.reviewer} decided this pair while you had it open: {grade}, because “{decision.reason}”. "
+        f"{decision.reviewer} decided this pair while you had it open. The decision is {grade}, "
+        f"because “{decision.reason}”. "
         "Your decision was not saved. Look at the pair again, and decide once more if you disagree."
     )
 

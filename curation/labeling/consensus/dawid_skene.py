@@ -149,7 +149,7 @@ def build_error_section(annotator_errors: AnnotatorErrors) -> Section:
             annotator_cells = ("", "", "", "")
     scale = (f"Says {value}" for value in annotator_errors.values)
     columns = ("Annotator", "Grades", "Right", "Bias in grades", "If the true grade is", *scale)
-    table = Table("Annotators' errors, estimated by this rule", columns, tuple(rows))
+    table = Table("Annotators' errors, as estimated by this rule", columns, tuple(rows))
     warning = (
         f"The estimate did not converge in {pluralize(annotator_errors.iterations, 'step')}; interpret "
         "the values with care."

@@ -42,11 +42,11 @@ class ConsensusRule:
         flag="--rule",
         choices=RULES,
         words=NAMES,
-        unset="as it is",
+        unset="unchanged",
     )
     smoothing: float = option(
         0.1,
-        "Cases added to each confusion",
+        "Pseudo-count added to each confusion",
         "Pseudo-count that dawid-skene adds to each confusion cell.",
         minimum=0,
         maximum=100,
@@ -55,7 +55,7 @@ class ConsensusRule:
     )
     least: float = option(
         0.5,
-        "A grade must be more probable than",
+        "Minimum probability of a grade",
         "Probability that a grade must exceed under Dawid-Skene. A pair without such a grade is disputed.",
         flag="--min-probability",
         minimum=0.5,

@@ -231,7 +231,7 @@ def _count_problems(work: CandidatesByQuery, slots: Sequence[Slot], layout: Roun
     duplicate_count = count_duplicates(layout.duplicates, sum(map(len, work.values())))
     counts = {
         f"blind duplicates were left out: they would come back within {CLOSEST_DUPLICATE} presentations, "
-        "or be half of a query's documents": duplicate_count - len(repeated),
+        "or make up half of a query's documents": duplicate_count - len(repeated),
         "blind duplicates come back alone: their query has only one document": sum(
             len(work[candidate.query_id]) == 1 for candidate in repeated
         ),

@@ -116,7 +116,7 @@ def choose_candidates(rows: Sequence[CandidateRow], active: set[str], again: boo
         elif row.outside:
             left_out[OUTSIDE_FILTER] += 1
         elif row.shown and not again:
-            left_out["already in a round or judged"] += 1
+            left_out["the pair is already in a round or judged"] += 1
         elif representatives[row.query_id, row.text_hash or row.document_id] != row.document_id:
             left_out["a document with the same text is shown instead"] += 1
         else:

@@ -103,9 +103,9 @@ def read_control_items(cursor: Cursor) -> ControlItemPool:
     rows = cursor.execute(_DECIDED, [current_snapshot(cursor)]).fetchall()
     for query_id, document_id, grade, reason, content_hash, same_text in rows:
         if grade is None:
-            left_out["decided to have no grade"] += 1
+            left_out["a reviewer decided that the pair has no grade"] += 1
         elif not same_text:
-            left_out["the document changed, or left the corpus, since it was decided"] += 1
+            left_out["the document changed or left the corpus after the decision"] += 1
         elif grade not in scale:
             left_out["the decided grade is not on the guide's scale"] += 1
         else:

@@ -74,7 +74,7 @@ class OpenedPractice:
     def sentences(self) -> list[str]:
         """Return sentences that give the number of known pairs, the pass mark, and the pairs left out."""
         return [
-            f"Practice {self.round} is open: {self.known:,} known pairs available, pass mark "
+            f"Practice {self.round} is open, with {self.known:,} known pairs and a pass mark of "
             f"{percent(self.pass_mark)}.",
             *describe_left_out(self.left_out),
         ]
@@ -195,7 +195,7 @@ def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_
         "source": path.name if path else "adjudications",
     }
 
-    access = unseal(store, f"practise in {name}", request.reason, author)
+    access = unseal(store, f"practice in {name}", request.reason, author)
     if access.reason is not None:
         parameters["sealed"] = access.reason
 
@@ -248,7 +248,7 @@ def _plan_practice(
         work = draw_practice_queries(candidates, parameters["queries"], f"{parameters['seed']}:0")
         if not work:
             raise RefusedError(
-                f"{annotator} has judged every known pair already and can skip practice: leave this person "
+                f"{annotator} has already judged every known pair and can skip practice: leave this person "
                 "out, or give other pairs.",
                 command="--file names a file of pairs.",
             )
@@ -285,7 +285,7 @@ def _leave_out_sealed(pool: ControlItemPool, access: SealAccess) -> ControlItemP
 def _no_pairs_error(pool: ControlItemPool) -> RefusedError:
     reasons = "; ".join(f"{count:,} {reason}" for reason, count in pool.left_out.items())
     return RefusedError(
-        f"There are no known pairs to practise on{f' ({reasons})' if reasons else ''}. Decide some pairs, or "
+        f"There are no known pairs to practice on{f' ({reasons})' if reasons else ''}. Decide some pairs, or "
         "give a file of query, document, grade and explanation.",
         command="`goldgrade adjudicate` decides pairs, and --file names such a file.",
     )

@@ -124,7 +124,7 @@ def open_round(
     """
     request = request.checked()
     if pairs is not None and not pairs:
-        raise RefusedError("No pair was chosen that the round could show.")
+        raise RefusedError("The round can show none of the chosen pairs.")
 
     def read(cursor: Cursor) -> tuple[list[CandidateRow], set[str], DrawFrame | None]:
         rows, active = read_candidates(cursor, pilots=request.pilot)
@@ -155,7 +155,9 @@ def explain_no_round(cursor: Cursor) -> str | None:
     """Return the reason why the project cannot open a round over a pool, or None if it can open one."""
     if not cursor.execute("SELECT 1 FROM candidates LIMIT 1").fetchall():
         return NO_CANDIDATES
-    return None if list_eligible_annotators(cursor) else "Nobody can judge yet. Add people under People."
+    return (
+        None if list_eligible_annotators(cursor) else "Nobody can judge yet. Add people on the page People."
+    )
 
 
 def open_round_over(

@@ -95,7 +95,7 @@ def _assign_candidates(
     if candidates and layout.overlap > len(annotators):
         raise RefusedError(
             f"Each pair of {inputs.state.round} is for {pluralize(layout.overlap, 'person', 'people')}, "
-            f"and only {len(annotators)} people judge in the round now. Name annotators who join."
+            f"and only {len(annotators)} people judge in the round now. Name annotators who join the round."
         )
     pairs = {candidate.pair for candidate in candidates}
     practised = {pair[:2] for pair in inputs.practised_pairs if pair[1:] in pairs}
@@ -166,6 +166,6 @@ def _explain_nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> st
             "next, everyone has the same number, or the new people saw the items in practice."
         )
     reasons = (f"{count:,} {reason}" for reason, count in inputs.new_candidates.left_out.items())
-    reason_text = "; ".join(reasons) or "none is new"
+    reason_text = "; ".join(reasons) or "there are no new candidates"
     advice = "Build a deeper pool first, or add annotators to the round."
     return f"No candidates can be added to {round_name} ({reason_text}). {advice}"

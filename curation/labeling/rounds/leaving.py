@@ -42,7 +42,7 @@ class ReturnedWork:
         moved = f"{self.round}: {self.moved:,} of {self.open:,} open items went to {people}."
         if self.moved == self.open:
             return moved
-        stays = f"{self.open - self.moved:,} open items stay until a new annotator joins. {self.why}"
+        stays = f"{self.open - self.moved:,} open items wait until a new annotator joins. {self.why}"
         return f"{moved} {stays}" if self.moved else f"{self.round}: {stays}"
 
 

@@ -132,7 +132,7 @@ def forecast_end(work: Sequence[AnnotatorWork], now: datetime | None = None) -> 
         return None, f"No forecast: {'; '.join(reasons)}."
     days_left, slowest = max((_compute_days_left(person, now), person.annotator) for person in active)
     explanation = (
-        f"Open items divided by each person's answers a day in the last {WINDOW.days} days, nights and "
+        f"Open items divided by each person's answers per day in the last {WINDOW.days} days, nights and "
         f"weekends included; {slowest} finishes last."
     )
     return now + timedelta(days=min(days_left, MAX_DAYS)), explanation

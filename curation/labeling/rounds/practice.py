@@ -108,7 +108,7 @@ class PracticeStatus(NamedTuple):
     def sentences(self) -> list[str]:
         """Return the annotator's practice status as a sentence."""
         if self.open:
-            return [f"{self.annotator} has {pluralize(self.state.total, 'item')} to practise on."]
+            return [f"{self.annotator} has {pluralize(self.state.total, 'item')} to practice on."]
         return [f"{self.annotator} can now grade real items."]
 
     @property
@@ -214,7 +214,7 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
         if state.passed is None:
             raise RefusedError(
                 f"{annotator} is in the middle of {name}: {state.answered} of {state.total} are answered. "
-                "A new attempt is possible when all items are answered.",
+                "A new attempt is possible after all items are answered.",
                 command="`goldgrade practice NAME --retry ANNOTATOR` gives a new attempt.",
             )
         rows = _draw_attempt(cursor, old_status, annotator)

@@ -126,10 +126,10 @@ def draw_queries(strata: Mapping[str, str], size: int, seed: int, units: Mapping
         units_by_stratum[stratum].append(unit)
     if not len(units_by_stratum) <= size < len(unit_strata):
         raise InputError(
-            f"A draw of {pluralize(size, 'query', 'queries')} was asked for, and "
+            f"The draw asks for {pluralize(size, 'query', 'queries')}, and "
             f"{pluralize(len(unit_strata), 'query', 'queries')} of {len(units_by_stratum):,} strata have a "
-            "pool: expected one query a stratum or more, but not all queries, because a judge has nothing "
-            "to add where people grade everything."
+            "pool: expected at least one query per stratum, but not all queries, because a judge adds "
+            "nothing if people grade everything."
         )
     names = sorted(units_by_stratum)
     limits = [len(units_by_stratum[name]) - 1 for name in names]

@@ -144,7 +144,7 @@ def refuse_closed(state: RoundState) -> None:
         raise RefusedError(f"{state.round} holds imported judgments, and has no items for annotators.")
     if state.closed:
         command = f"{build_state_command(state.round, 'open')} does."
-        raise RefusedError(f"{state.round} is closed. Reopen it first.", command=command)
+        raise RefusedError(f"{state.round} is closed. First reopen the round.", command=command)
 
 
 def _choose_event(old_state: RoundState, state: str) -> str:

@@ -83,7 +83,7 @@ def refuse_taken_name(cursor: Cursor, name: str) -> None:
     """
     if cursor.execute("SELECT 1 FROM rounds WHERE name = ?", [name]).fetchone():
         raise RefusedError(
-            f"A round {name!r} exists already. Choose a different name, or look at the existing round.",
+            f"A round {name!r} already exists. Choose a different name, or look at the existing round.",
             command=f"`goldgrade round status {name}` shows the existing round.",
         )
 

@@ -118,10 +118,12 @@ class RoundStatus:
             sentences.append(f"{moved} withdrawn and moved to others.")
         if self.late:
             late = pluralize(self.late, "answer came", "answers came")
-            sentences.append(f"{late} after the round was closed, kept and marked late.")
+            sentences.append(f"{late} after the round was closed. Late answers are kept and marked.")
         if self.spacing.judged:
             twice, apart = self.spacing.judged, self.spacing.another_day
-            sentences.append(f"Judged twice: {twice:,}, of them on another day (UTC): {apart:,}.")
+            sentences.append(
+                f"{twice:,} blind duplicates were judged twice, {apart:,} of them on another day (UTC)."
+            )
         return [*sentences, *describe_left_out(self.left_out)]
 
     @property
@@ -185,7 +187,9 @@ def build_progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()
     """Draw the table of annotators' progress, including blind duplicates; `work` adds columns for their
     pace."""
     work_by_annotator = {person.annotator: person for person in work}
-    pace = ("Median seconds", "Answers an hour", "Hours left")[: 0 if not work else 2 if status.closed else 3]
+    pace = ("Median seconds", "Answers per hour", "Hours left")[
+        : 0 if not work else 2 if status.closed else 3
+    ]
     rows = (
         (
             annotator.annotator,

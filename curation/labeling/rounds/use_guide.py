@@ -129,8 +129,8 @@ class GuideEffects:
             may_switch = "no" if state.round in self.cannot_switch else "yes"
             version = state.guide_hash[:8]
             rows.append((state.round, state.open_items, state.answered, version, may_switch))
-        columns = ("Round under way", "Open items", "Answered", "Guide", "May change")
-        return (Table("Rounds that are open", columns, tuple(rows)),)
+        columns = ("Open round", "Open items", "Answered", "Guide", "May switch")
+        return (Table("Open rounds", columns, tuple(rows)),)
 
     def describe(self, choice: str) -> str:
         """Describe the effect of 'keep' or 'switch' on open rounds and their annotators."""
@@ -147,9 +147,8 @@ class GuideEffects:
         if self.off_scale:
             grades = ", ".join(f"grade {grade} ({n:,} times)" for grade, n in self.off_scale.items())
             sentences.append(
-                f"Some judgments have grades that are not on the new scale: {grades}. Agreement over all "
-                "rounds, the gate and a freeze do not work with two scales, until these pairs are judged "
-                "again."
+                f"Some judgments have grades that are not on the new scale: {grades}. Until these pairs "
+                "are judged again, agreement over all rounds, the gate and a freeze do not work."
             )
         if self.off_scale_decisions:
             sentences.append(
@@ -196,7 +195,7 @@ def use_guide(
         if instead_of not in (None, old_guide.guide_hash, guide_hash):
             raise RefusedError(
                 f"Another guide was published in the meantime: “{old_guide.title}”, "
-                f"{old_guide.guide_hash[:8]}. Compare it with yours first."
+                f"{old_guide.guide_hash[:8]}. First compare that guide with yours."
             )
         if same_grades and old_guide.values != guide.values:
             raise InputError(
@@ -257,16 +256,16 @@ def _refuse_choice(cursor: Cursor, rounds: Sequence[RoundState], guide: Guide, c
     if rounds and choice is None:
         open_work = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in rounds)
         raise RefusedError(
-            f"These rounds are open under another guide: {open_work}. Choose whether these rounds keep "
+            f"These rounds are open with a different guide: {open_work}. Choose whether these rounds keep "
             "their guide or switch. Each judgment keeps the version under which it was given.",
-            command="--open-rounds keep leaves these rounds with their guide, --open-rounds switch gives "
+            command="--open-rounds keep lets these rounds keep their guide, --open-rounds switch gives "
             "them the new guide.",
         )
     if choice == SWITCH and (problems := _find_scale_problems(cursor, rounds, guide)):
         raise RefusedError(
             f"{' '.join(problems.values())} A round cannot have grades of two scales: keep the round's "
             "guide, or close the round and open a new round.",
-            command="`--open-rounds keep` leaves rounds with their guide.",
+            command="`--open-rounds keep` lets rounds keep their guide.",
         )
 
 

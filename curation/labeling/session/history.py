@@ -129,7 +129,9 @@ def read_history_page(
     with store.reading() as cursor:
         withheld = not may_see_own_answers(cursor, annotator)
         if withheld and filters != HistoryFilter(page=filters.page, text=filters.text):
-            raise RefusedError("You can filter your answers by grade or mark when you have no open items.")
+            raise RefusedError(
+                "You can filter your answers by grade or evidence after you finish your open items."
+            )
         parameters = filters.model_dump(exclude={"page"})
         parameters |= {"who": annotator, "withheld": withheld, "last": LAST_ITEMS}
         ((total,),) = cursor.execute(_COUNT, parameters).fetchall()

@@ -179,9 +179,9 @@ def _explain_empty_queue(work: UpcomingWork, practice: PracticeStatus | None, is
     if practice is not None and not practice.paused:
         state = practice.state
         return (
-            f"You gave the expected grade {state.right} of {state.total} times; to pass, "
-            f"{percent(state.pass_mark)} is needed. Read the guide once more. The lead decides whether "
-            "you practise again or go on. Then new items appear here."
+            f"You gave the expected grade {state.right} of {state.total} times; to pass, you need "
+            f"{percent(state.pass_mark)}. Read the guide again. The lead decides whether you practice "
+            "again or go on. Then new items appear here."
         )
     if is_over:
         return f"The lead has closed your round. Your answers are kept. {_NEW_ROUND}"

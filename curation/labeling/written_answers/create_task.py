@@ -78,8 +78,7 @@ class OpenedAnswerTask:
         judged = pluralize(self.judged, "query is", "queries are")
         summary = (
             f"Opened the answer task {self.task}: {pluralize(self.queries, 'query', 'queries')}, "
-            f"{pluralize(self.assignments, 'answer')} to write; {judged} shown with documents judged "
-            "relevant."
+            f"{pluralize(self.assignments, 'answer')} to write; {judged} shown with relevant documents."
         )
         sealed = [describe_withheld_pairs(self.sealed, "query", "queries")] if self.sealed else []
         return [summary, *sealed, *describe_left_out(self.left_out, "queries")]
@@ -119,7 +118,7 @@ def open_answer_task(
         check_tags(cursor, [] if request.tag is None else [request.tag])
         refuse_unable_annotators(require_annotators(cursor, request.writers))
         if cursor.execute("SELECT 1 FROM answer_tasks WHERE name = ?", [request.name]).fetchone():
-            raise RefusedError(f"An answer task {request.name!r} exists already. Choose another name.")
+            raise RefusedError(f"An answer task {request.name!r} already exists. Choose another name.")
         return _read_inputs(cursor, request, access)
 
     opened, *_ = write_if_unchanged(

@@ -52,7 +52,9 @@ class AnswerDisputes:
     def sentences(self) -> list[str]:
         """Return sentences that say how many queries wait for this reviewer and how many for another."""
         waiting = f"{pluralize(len(self.waiting), 'query waits', 'queries wait')} for a decision."
-        others = f"{self.own:,} more wait for another reviewer, because you answered them."
+        others = (
+            f"{self.own:,} more queries wait for a different reviewer, because you wrote answers to them."
+        )
         return [waiting, *([others] if self.own else [])]
 
     @property

@@ -99,8 +99,8 @@ class AnswerTaskStatus:
             agreement = f"All writers agree on {self.agreement.percent_text()} of {queries}."
         return [
             f"{self.task} is {'closed' if self.closed else 'open'}; opened {self.opened_at:%d %b %Y %H:%M} "
-            f"UTC, {pluralize(self.parameters['overlap'], 'writer')} for each query. Two answers agree from "
-            f"a token F1 of {self.parameters['bound']:g}.",
+            f"UTC, {pluralize(self.parameters['overlap'], 'writer')} for each query. Two answers agree if "
+            f"their token F1 is {self.parameters['bound']:g} or more.",
             agreement,
         ]
 

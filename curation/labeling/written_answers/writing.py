@@ -217,8 +217,8 @@ def write_answer(
     problems = find_answer_problems(answer)
     if not document_indexes:
         problems.append(
-            "Tick the documents that support the answer. If none does, say that the corpus does not "
-            "answer the query."
+            "Tick the documents that support the answer. If no document supports it, say that the corpus "
+            "does not answer the query."
         )
     refuse_problems(problems)
     _append_event(store, writer, assignment_id, ANSWER, answer, document_indexes, seen)
@@ -264,7 +264,9 @@ def find_answer_problems(answer: str) -> list[str]:
     """List the problems of an answer's text, in one sentence each."""
     problems = [] if tokenize_answer(answer) else ["Write an answer in a few words."]
     if len(answer) > MAX_ANSWER_LENGTH:
-        problems.append(f"An answer has at most {MAX_ANSWER_LENGTH:,} characters, this has {len(answer):,}.")
+        problems.append(
+            f"An answer has at most {MAX_ANSWER_LENGTH:,} characters; this answer has {len(answer):,}."
+        )
     kinds = ", ".join(sorted(redact(answer).kinds))
     if kinds:
         problems.append(

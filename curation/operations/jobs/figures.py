@@ -47,8 +47,8 @@ SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM job_endings),
 """
 _NOT_COMPUTED = (
     "The figures could not be computed: the process was ended, or its copy of the project ({:,} MB) could "
-    "not be written. Perhaps memory or disk space is short. People can keep grading. Open the page again to "
-    "retry."
+    "not be written. Memory or disk space may have run out. People can keep grading. Reload the page to "
+    "try again."
 )
 
 

@@ -242,8 +242,8 @@ class _RunningJob:
         if job.outcome not in (None, "done"):
             level = logging.ERROR if job.outcome == "failed" else logging.WARNING
             # The text of a refusal may quote a file of people, so the log does not repeat it.
-            why = "its page says why" if job.outcome == "refused" else job.message
-            message = f"A job was not done: {why}"
+            why = "the page of the job shows the reason" if job.outcome == "refused" else job.message
+            message = f"A job was not completed: {why}"
             author, job_id = job.started_by, job.job_id[:8]
             log.write(level, message, annotator=author, job=job_id, kind=job.kind, outcome=job.outcome)
 

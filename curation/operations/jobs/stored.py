@@ -68,7 +68,7 @@ def store_job(
             if not can_stop(last, requester):
                 raise RefusedError("Another job was started in the meantime. Try again.")
             meanwhile = f"{last.started_by} started another job ({last.kind}) in the meantime."
-            raise RefusedError(f"{meanwhile} Look at the result of this job, then start your job.")
+            raise RefusedError(f"{meanwhile} First look at the result of that job, then start your job.")
         check(cursor)
         job = Job(_next_job_id(seen_job_id), kind, dict(parameters), started_by, utc_now())
         row = [job.job_id, kind, canonical_json(parameters), started_by, job.started_at]

@@ -70,12 +70,15 @@ def make_adjudicate_stage(grades: GradeCounts, alpha: GateCheck | None) -> Stage
     if waiting:
         line = f"{pluralize(waiting, 'pair waits', 'pairs wait')} for a decision"
         if grades.awaiting_opinion:
-            line += f"; {grades.awaiting_opinion:,} more get one more opinion first"
+            line += f"; {grades.awaiting_opinion:,} others first get one more opinion"
         line += f"; {decided} so far." if decided else "."
         decide = Action(f"Decide {pluralize(waiting, 'pair')}", "adjudicate", "goldgrade disputes")
         return Stage("adjudicate", "needs attention", line, decide, alpha=alpha)
     if grades.awaiting_opinion:
-        line = f"{pluralize(grades.awaiting_opinion, 'pair gets', 'pairs get')} one more opinion first."
+        line = (
+            f"{pluralize(grades.awaiting_opinion, 'pair gets', 'pairs get')} one more opinion before a "
+            "decision."
+        )
         return Stage("adjudicate", "at work", line, agreement, alpha=alpha)
     line = f"No pair is disputed; {decided}." if decided else "No pair is disputed."
     return Stage("adjudicate", "done", line, agreement, alpha=alpha)

@@ -122,7 +122,7 @@ def make_round_stage(
         stage = Stage("round", "not begun", "Let people judge the documents of each query.", open_round)
     if progress.failed:
         who = f"{join_names(progress.failed)} did not pass practice and cannot begin."
-        people = Action("See who practises", "team", "goldgrade practice NAME")
+        people = Action("See who practices", "team", "goldgrade practice NAME")
         stage = replace(stage, state="needs attention", line=f"{who} {stage.line}", action=people)
     return stage
 
@@ -148,10 +148,10 @@ def _make_open_rounds_stage(progress: RoundProgress, work: Sequence[AnnotatorWor
         return replace(stage, state="needs attention", line=line)
     recent = [name for name, at in last_answer.items() if now - at <= RECENT]
     if recent:
-        line += f" In the last hour: {join_names(recent)}."
+        line += f" Active in the last hour: {join_names(recent)}."
     done_at, _ = pace.forecast_end(work, now)
     if done_at is not None:
-        line += f" Done about {done_at:%d %b}."
+        line += f" The round will be done around {done_at:%d %b}."
     return replace(stage, line=line)
 
 

@@ -130,7 +130,7 @@ def make_sample_stage(facts: Preparation) -> Stage:
         line = f"{pluralize(facts.queries, 'query', 'queries')}, imported or written; no query is drawn "
         return Stage("sample", "done", f"{line}from traffic.", see_sample)
     if facts.logs:
-        line = f"No query is drawn from the {pluralize(facts.log_rows, 'row')} of traffic yet."
+        line = f"No query has been drawn from the {pluralize(facts.log_rows, 'row')} of traffic yet."
         return Stage("sample", "not begun", line, draw)
     return Stage("sample", "not begun", "Draw the queries that people will judge from the log.", draw)
 

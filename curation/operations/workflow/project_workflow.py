@@ -132,7 +132,7 @@ def build_release_stages(store: Store, state: WorkflowState, gate: Gate) -> list
     with store.reading() as cursor:
         rule = read_rule(cursor).name
     stages = {stage.name: stage for stage in build_stages(state, SlowFigures(gate, None))}
-    single_judge = "; one person judges, so agreement is unknown" if gate.without_agreement else ""
+    single_judge = "; only one person judges, so agreement is unknown" if gate.without_agreement else ""
     see_gate = Action("See the gate", "releases", "goldgrade gate", {"stage": "Gate"})
     line = releasing.describe_shut_gate(gate) or f"The gate is open{single_judge}."
     return [

@@ -102,7 +102,7 @@ def make_freeze_stage(
     line = f"{newest.name}: {size}, frozen on {newest.row.frozen_at:%d %b %Y} by {newest.row.frozen_by}."
     if newest.answers_since:
         answers = pluralize(newest.answers_since, "answer or decision", "answers and decisions")
-        line += f" {answers} came in after the freeze."
+        line += f" {answers} arrived after the freeze."
         if is_settled:
             line = f"{line} {shut_gate}".rstrip()
             return Stage("freeze", "needs attention", line, replace(freeze, label="Freeze again"))
@@ -169,7 +169,7 @@ def make_relabel_stage(
     if work is not None and work.state != PLANNED:
         line = f"{work.quarter}: {work.whole:,} of {pluralize(work.pairs, 'pair')} judged again."
         if work.state not in (OPEN, DONE):
-            line = f"{line} The round {work.round!r} was closed before: reopen it."
+            line = f"{line} The round {work.round!r} was closed before all pairs were judged: reopen it."
             return Stage("re-label", "needs attention", line, see_due)
         parameters = {**RELABEL_PAGE, "quarter": "Report"}
         see_report = Action("See what changed", "releases", "goldgrade relabel report", parameters)

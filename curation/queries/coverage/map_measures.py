@@ -125,7 +125,7 @@ def build_reliability_section(rule: str, rules: Sequence[RuleFigures], outside: 
     ids = ", ".join(map(isolate, outside.ids)) + (", …" if outside.documents > MAX_IDS_SHOWN else "")
     rows = tuple((row.rule, row.msc.text(), row.scc.text(), row.zqc.text(",.0f")) for row in rules)
     _, msc, scc, zqc = rows[-1]
-    caption = "Regions by rule for a query's clusters: lowest and highest value over seeds"
+    caption = "Coverage by the rule that assigns clusters to a query: lowest and highest value over seeds"
     return Section(
         "Reliability of these figures",
         f"A query is about the clusters of {rule}. With other rules and seeds, MSC, the share of regions "

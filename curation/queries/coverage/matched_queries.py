@@ -80,7 +80,7 @@ def match_queries(store: Store, coverage_map: CoverageMap, model: str, progress:
     map_model = coverage_map.parameters["model"]
     if find_model(model).name != map_model:
         raise RefusedError(
-            f"The coverage map was made with the model {map_model}, and a different model was given.",
+            f"The coverage map was made with the model {map_model}, not with the given model.",
             command=f"Give --model {map_model}.",
         )
     with store.reading() as cursor:

@@ -51,7 +51,9 @@ class MatchingRule(NamedTuple):
         return clusters or get_clusters(match.by_phrase, cluster_of)
 
 
-TWO_ENTITIES = MatchingRule("two matched entities or more, else of the named ones", MAX_BY_MEANING, 2)
+TWO_ENTITIES = MatchingRule(
+    "two or more matched entities, otherwise of the named entities", MAX_BY_MEANING, 2
+)
 
 BY_MODEL = MatchingRule("entities that a language model kept", MAX_BY_MEANING, 2, by_model=True)
 

@@ -23,9 +23,11 @@ from curation.queries.requests import CoverageRequest
 from curation.store import Store
 
 NO_ENTITY = "queries that mention none of the corpus's topics"
-BY_RULE = "queries that the language model has not read: the rule without a model decides their clusters"
+BY_RULE = (
+    "queries that the language model has not read: the rule without a language model decides their clusters"
+)
 SCATTERED = "queries without a cluster: too few of their topics are in the same cluster"
-UNCOUNTED_TRAFFIC = "searches not counted: only the {:,} most frequent texts are counted"
+UNCOUNTED_TRAFFIC = "searches are not counted: only the {:,} most frequent texts are counted"
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ class CoverageReport:
             for step in self.curve
         )
         return Table(
-            "Regions by resolution: lowest and highest value over seeds",
+            "Coverage by resolution: lowest and highest value over seeds",
             ("γ", "clusters", "regions", "ARI between seeds", "recovered", "MSC", "SCC", "ZQC"),
             tuple(rows),
         )

@@ -49,7 +49,7 @@ def check_request(cursor: Cursor, request: QuestionRequest | None) -> None:
     strata = len(_read_strata(cursor, request.strata))
     if strata > request.documents:
         drawn = pluralize(request.documents, "document")
-        found = f"{request.strata!r} has {strata:,} values, more than the {drawn} to draw"
+        found = f"{request.strata!r} has {strata:,} values, which is more than the {drawn} to draw"
         raise InputError(f"{found}. Draw more documents, or name a field with fewer values.")
 
 

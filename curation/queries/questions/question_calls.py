@@ -23,10 +23,10 @@ WRITE, CHECK = "questions", "question-check"
 PASSAGE_LENGTH = 3_000
 """Largest number of characters of a document that the models read."""
 MISQUOTED = "questions whose answer is not quoted from the document"
-UNNATURAL = "questions that do not read as a query, by the check"
-UNANSWERED = "questions that no document answers, by the check"
-ANSWERED = "unanswerable questions that a document answers, by the check"
-NOT_BOTH = "multi-hop questions that do not need both documents, by the check"
+UNNATURAL = "questions that do not read as a query, according to the check"
+UNANSWERED = "questions that no document answers, according to the check"
+ANSWERED = "unanswerable questions that a document answers, according to the check"
+NOT_BOTH = "multi-hop questions that do not need both documents, according to the check"
 
 
 class QuestionAim(NamedTuple):

@@ -75,7 +75,7 @@ class WrittenQuestions:
         """Say how many questions are new or rejected, which model checked them, and why the run ended."""
         count, without = len(self.questions), sum(kind == UNANSWERABLE for *_, kind in self.questions)
         written = f"{pluralize(count, 'question')} stored, {without:,} of them unanswerable"
-        ended = f"The run ended early: {self.ended}. Start the run again to go on."
+        ended = f"The run ended early: {self.ended}. Run the same command again to continue."
         known = f"An earlier run stored or rejected {pluralize(self.known, 'question')}."
         return [
             f"{written}, for {pluralize(self.documents, 'document')}.",
@@ -102,7 +102,7 @@ def read_rejected(cursor: Cursor) -> list[tuple[str, str, str, str]]:
 def describe_models(model: str, checked_by: str) -> str:
     """Say which model writes and which model checks."""
     if model == checked_by:
-        return f"{model} writes and checks: a second model would find more mistakes."
+        return f"{model} both writes and checks the questions: a second model would find more mistakes."
     return f"{model} writes, {checked_by} checks."
 
 

@@ -60,7 +60,7 @@ def check_dimensions(dimensions: Sequence[str]) -> None:
     known = [name for name in dict.fromkeys(dimensions) if _is_dimension(name)]
     unknown = [name for name in dimensions if not _is_dimension(name)]
     problems = [f"{name!r} is not a dimension of strata; {expected}" for name in unknown]
-    problems += [f"strata by {name!r} were asked for twice" for name in known if dimensions.count(name) > 1]
+    problems += [f"strata by {name!r} were requested twice" for name in known if dimensions.count(name) > 1]
     if not dimensions:
         problems = [f"no strata were named; {expected}"]
     refuse_problems(problems)

@@ -107,7 +107,7 @@ def check_design(request: DrawRequest) -> None:
     if request.design == "pps" and (request.allocation or request.quotas):
         problems.append(
             "The design pps draws in proportion to traffic, so it takes no allocation or quota. "
-            "Leave both out, or use the design stratified."
+            "Remove these options, or use the design stratified."
         )
     refuse_problems(problems)
 
@@ -153,8 +153,8 @@ def _size_refusal(size: int, population: int, reasons: Mapping[str, int]) -> Ref
             command="`goldgrade import traffic PATH` imports a log.",
         )
     if not population:
-        return RefusedError(f"No query of the traffic can be drawn. Left out were {rows}.")
-    left_out = f" Left out were {rows}." if rows else ""
+        return RefusedError(f"No query of the traffic can be drawn. The draw leaves out {rows}.")
+    left_out = f" The draw leaves out {rows}." if rows else ""
     return RefusedError(
         f"You asked for {pluralize(size, 'query', 'queries')}, but the traffic has only "
         f"{population:,} distinct queries.{left_out} Ask for at most {population:,}, or import more traffic."

@@ -198,7 +198,9 @@ def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
     if not empty_fields:
         return
     names = [name for (name,) in cursor.execute(_FIELD_NAMES).fetchall()]
-    expected = f"expected one of {', '.join(map(repr, names))}" if names else "it has no further fields"
+    expected = (
+        f"expected one of {', '.join(map(repr, names))}" if names else "the traffic has no additional fields"
+    )
     unknown = [field for field in empty_fields if field not in names]
     problems = [f"the traffic has no field {field!r}; {expected}" for field in unknown]
     refuse_problems(

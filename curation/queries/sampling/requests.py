@@ -41,10 +41,10 @@ class DrawRequest:
     seed: Seed = 0
     strata: Sequence[str] = option(
         ("band",),
-        "Kinds of queries",
+        "Dimensions of the strata",
         "Dimensions whose values, crossed, make the strata. Choose from band, segment, length, "
         "cluster, tag:NAME and field:NAME. "
-        "A cluster is a region of the coverage map. field:NAME is a further field of the log.",
+        "A cluster is a region of the coverage map. field:NAME is an additional field of the log.",
         is_comma_separated=True,
         accepts_others=True,
     )
@@ -53,7 +53,7 @@ class DrawRequest:
     )
     allocation: str | None = option(
         None,
-        "Share of each kind",
+        "Allocation to the strata",
         "Rule for the shares of the strata. Choose equal, proportional (to traffic), or square-root (of "
         "traffic). With the design pps, only equal is possible.",
         choices=(None, *ALLOCATIONS[1:]),
@@ -63,13 +63,13 @@ class DrawRequest:
         Mapping[str, int],
         Option(
             "Quotas: an exact number from a stratum",
-            "Queries from a stratum, as STRATUM=N or STRATUM=N%. N% is N percent of the sample size. "
+            "Number of queries from a stratum: STRATUM=N or STRATUM=N%. N% is N percent of the sample size. "
             "Strata without a quota share the rest of the sample. Repeatable.",
             flag="--quota",
         ),
     ] = field(default_factory=dict)
     since: datetime | None = option(
-        None, "Asked from this time on (UTC)", "Use only traffic from this UTC time on: 2026-01-31T08:00."
+        None, "Asked from this time on (UTC)", "Use traffic since this UTC time, such as 2026-01-31T08:00."
     )
     until: datetime | None = option(
         None,
@@ -81,7 +81,7 @@ class DrawRequest:
     )
     exclude_judged: bool = option(
         False,
-        "Leave out queries that a round shows or a release holds",
+        "Leave out queries that are in a round or a release",
         "Leave out queries that are in a round or a release.",
     )
     group_spellings: bool = option(
@@ -90,12 +90,12 @@ class DrawRequest:
         "Treat spellings one typo apart as one query. The traffic of the spellings is added up.",
     )
     exclude_released: bool = option(
-        False, "Leave out queries that any release holds", "Leave out queries that are in any release."
+        False, "Leave out queries that are in any release", "Leave out queries that are in any release."
     )
     model: str = option(
         DEFAULT_MODEL,
-        "Embedding model of the coverage map",
-        "Embedding model of the coverage map: a name or a folder.",
+        "Embedding model for the coverage map",
+        "Embedding model for the coverage map: a name or a folder.",
         needs=Needs("only strata by cluster use a model", lambda draw: "cluster" in draw["strata"]),
     )
 
@@ -114,7 +114,7 @@ class TopUpRequest:
     size: int | None = option(
         None,
         "Queries in the whole sample",
-        "Size of the whole sample. Strata without a quota share what the quotas leave.",
+        "Size of the whole sample. Strata without a quota share the rest of the sample.",
         minimum=1,
     )
     quotas: Mapping[str, int] = field(default_factory=dict)
@@ -124,8 +124,8 @@ def check_limits(request: DrawRequest) -> None:
     """Reject an empty time window, or a minimum count below 1."""
     if request.since and request.until and request.since >= request.until:
         raise InputError(
-            f"The time window from {request.since} up to, not including, {request.until} is empty. Give a "
-            "start of the window that is before its end.",
+            f"The time window from {request.since} to {request.until} (exclusive) is empty. The start of "
+            "the window must be before its end.",
             command="Give a time in --since that is before the time in --until.",
         )
     refuse_problems(describe_out_of_bounds(DrawRequest, {"min_count": request.min_count}))
@@ -141,12 +141,13 @@ def read_quotas(texts: Sequence[str], size: int | None = None) -> dict[str, int]
     parts = [text.rpartition("=") for text in texts]
     numbers = [_read_quota(number.strip(), size) for _, _, number in parts]
     problems = [
-        f"the quota {text!r} is no STRATUM=N or STRATUM=N%; expected for instance head=50 or head=30%"
+        f"the quota {text!r} is not STRATUM=N or STRATUM=N%; expected a quota such as head=50 or head=30%"
         for text, (name, _, _), number in zip(texts, parts, numbers, strict=True)
         if not name.strip() or number is None
     ]
     problems += [
-        f"the quota {text!r} is a share, and no size is given; expected a number, or the size of the sample"
+        f"the quota {text!r} is a percentage, which needs a sample size; give a number instead, or the "
+        "size of the sample"
         for text, number in zip(texts, numbers, strict=True)
         if number == _NO_SIZE
     ]

@@ -89,11 +89,11 @@ class SampleReport:
     @property
     def sentences(self) -> list[str]:
         """Say how many queries were drawn and how many rows were left out, without the warnings."""
-        lines = [f"Drew {pluralize(self.size, 'query', 'queries')}; {self.added:,} new to the project."]
+        lines = [f"Drew {pluralize(self.size, 'query', 'queries')}; {self.added:,} are new to the project."]
         if self.drawn_before:
             lines = ["This sample was drawn before. It is now the current sample again; nothing was added."]
         if self.grouped:
-            forms = ("rarer spelling counts as its", "rarer spellings count as their")
+            forms = ("rare spelling counts as its", "rare spellings count as their")
             grouped = pluralize(self.grouped, *forms)
             lines.append(f"{grouped} most frequent spelling.")
         return [*lines, *describe_left_out(self.left_out, "rows of traffic")]
@@ -207,7 +207,7 @@ def warn_of_strata(strata: Sequence[Stratum]) -> list[str]:
         warnings.append(f"No query of the traffic belongs to {join_names(empty)}.")
     if undrawn := [f"{s.name} ({s.population:,})" for s in strata if s.population and not s.drawn]:
         names = join_names(undrawn)
-        warnings.append(f"No query was drawn from {names}: results will say nothing about these strata.")
+        warnings.append(f"No query was drawn from {names}: the sample gives no results for these strata.")
     if thin := [f"{s.name} ({s.drawn} of {s.population:,})" for s in strata if 0 < s.drawn < MIN_FOR_FIGURES]:
         warnings.append(
             f"Fewer than {MIN_FOR_FIGURES} queries were drawn from {join_names(thin)}: too few for separate "

@@ -78,7 +78,7 @@ def cross_dimensions(dimensions: Sequence[Labels]) -> Labels:
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise InputError(
-            f"Two strata would both be called {repeated!r}: a value of the log holds "
+            f"Two strata would both be called {repeated!r}: a value of the log contains "
             f"{STRATUM_SEPARATOR.strip()!r}.",
             way_out="Name fewer dimensions, or import the log with other values.",
         )

@@ -87,7 +87,7 @@ def _read_extensible_sample(cursor: Cursor) -> SampleReport:
     earlier = read_current_sample(cursor)
     if earlier is None:
         raise RefusedError(
-            "There is no sample to top up yet. Draw a sample first.",
+            "There is no sample to top up yet. First draw a sample.",
             command="`goldgrade sample --size N --seed S` draws a sample.",
         )
     design = earlier.parameters["design"]
@@ -108,8 +108,8 @@ def _read_extensible_sample(cursor: Cursor) -> SampleReport:
 def _refuse_smaller_size(min_size: int, size: int | None) -> None:
     if size is not None and size < min_size:
         raise InputError(
-            f"The sample and its quotas already make {pluralize(min_size, 'query', 'queries')}, more than "
-            f"the size of {size:,}. A top-up removes no query, so ask for a larger size."
+            f"The sample and its quotas already need {pluralize(min_size, 'query', 'queries')}, which is "
+            f"more than the size of {size:,}. A top-up removes no query, so ask for a larger size."
         )
 
 
@@ -135,8 +135,9 @@ def _allocate_top_up(frame: Frame, earlier: SampleReport, request: TopUpRequest)
     additional = 0 if size is None else size - sum(min_sizes)
     if additional > sum(capacities):
         raise InputError(
-            f"{additional:,} more queries were asked for than the {sum(min_sizes):,} of the sample and its "
-            f"quotas, and the other strata have {sum(capacities):,} left."
+            f"The requested size needs {pluralize(additional, 'query', 'queries')} beyond the "
+            f"{sum(min_sizes):,} of the sample "
+            f"and its quotas, but the other strata have only {sum(capacities):,} left."
         )
     weights = compute_weights(earlier.parameters["allocation"], traffic)
     additions = allocate(additional, capacities, weights)
@@ -152,7 +153,7 @@ def _refuse_loss(frame: Frame, drawing: Drawing, earlier_queries: set[str]) -> N
         raise RefusedError(
             f"{len(lost):,} of the {earlier_count} of the current sample would be lost ({examples}): "
             "traffic, tags or releases have changed since it was drawn. Draw a new sample; with the same "
-            "seed the new sample keeps most of the earlier queries, and judgments stay."
+            "seed the new sample keeps most of the earlier queries, and the judgments stay."
         )
 
 

@@ -41,7 +41,7 @@ def write_parquet_table(folder: Path, source: ExportSource) -> Written:
     return Written({"default": {"qrels": "qrels.parquet"}})
 
 
-CSV = ExportFormat("csv", write_csv, readers="Spreadsheets and people: a row for each grade")
+CSV = ExportFormat("csv", write_csv, readers="Spreadsheets: a row for each grade")
 
 
 PARQUET = ExportFormat(

@@ -84,7 +84,7 @@ class Exported:
         if self.opening is not None:
             parts = ", ".join(self.opening.parts)
             remarks.append(
-                f"The export contains the sealed grades of {parts}. It is logged with your reason."
+                f"The export contains the sealed grades of {parts}. The export is logged with your reason."
             )
         if self.ids.get("query_prefix"):
             remarks.append(
@@ -144,7 +144,7 @@ def export(
     out = out.resolve()
     verified, release = verify_and_load(store, request.name, progress)
     if not verified.intact:
-        problem = f"The release {request.name!r} differs from what was frozen, so it is not exported"
+        problem = f"The release {request.name!r} has changed since it was frozen, so it is not exported"
         command = f"`goldgrade verify {request.name}` lists all problems."
         raise RefusedError(f"{problem}: {verified.problems[0]}.", command=command)
     parts = choose_parts(request, release.header)
@@ -190,7 +190,7 @@ def _write_export(source: ExportSource, out: Path, opening: Unsealing | None) ->
             replace_folder(folder, out)
     except OSError as error:
         reason = error.strerror or str(error)
-        logged = " The log keeps the entry that you opened the seal." if opening else ""
+        logged = " The log keeps the entry about the opened seal." if opening else ""
         raise InputError(
             f"the export could not be written, and no file was left: {reason}.{logged}", path=out
         ) from error

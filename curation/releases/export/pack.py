@@ -96,7 +96,7 @@ def pack_release(
     """
     release = load_release(store, name)
     if release.file is not None:
-        raise InputError("is packed already: copy it", path=release.file.path)
+        raise InputError("is already packed: copy the file", path=release.file.path)
     row = release.row
     file = file or Path(f"{row.name}-{row.release_id[:12]}{SUFFIX}")
     _refuse_other_file(file, row.release_id)
@@ -121,7 +121,7 @@ def _refuse_other_file(file: Path, release_id: str) -> None:
     except CurationError:
         is_same = False
     if not is_same:
-        problem = "exists already and is not a packed file of this release: name a different file"
+        problem = "already exists and is not a packed file of this release: name a different file"
         raise InputError(problem, path=file)
 
 

@@ -85,7 +85,7 @@ def refuse_open(draft: ReleaseDraft) -> None:
         )
     raise RefusedError(
         "No graded pair is in a part of the split, so the release would be empty. Split again.",
-        command="`goldgrade split` splits.",
+        command="`goldgrade split` makes a new split.",
     )
 
 
@@ -115,7 +115,7 @@ def _check_disputes(draft: ReleaseDraft) -> FreezeCheck:
     sentences = []
     if disputed:
         sentences.append(f"{pluralize(disputed, 'pair is', 'pairs are')} disputed and without a grade.")
-        advice = "Adjudicate the pairs first, or leave disputed pairs out."
+        advice = "Adjudicate the pairs first, or leave out disputed pairs."
         sentences.append("The release leaves disputed pairs out." if allowed else advice)
     elif not n_older_grades:
         sentences.append("No pair of this release is disputed.")

@@ -109,7 +109,7 @@ class Frozen:
             remarks.append(f"{queries_lacking} no relevant document ({parts}).{warning}")
         if self.changed:
             grades = pluralize(self.changed, "grade")
-            remarks.append(f"Kept and marked: {grades} on another version of the document.")
+            remarks.append(f"The release keeps and marks {grades} on a different version of the document.")
         if self.sharing is not None:
             remarks.append(
                 f"Grades shared between identical documents: {self.sharing['grades']:,}. "
@@ -118,7 +118,7 @@ class Frozen:
             )
         if self.override is not None:
             reason = self.override.reason
-            remarks.append(f"Frozen against the gate, with this reason in the release: “{reason}”.")
+            remarks.append(f"The release was frozen against the gate, for this reason: “{reason}”.")
         return [*remarks, *describe_left_out(self.left_out)]
 
     @property
@@ -251,7 +251,7 @@ def _refuse_opening_sealed(store: Store, draft: ReleaseDraft, actor: str) -> Non
     request = draft.request
     part_of = draft.split.parts
     open_queries = [query_id for query_id, part in part_of.items() if part not in draft.sealed]
-    purpose = f"freeze {request.name} with them in an open part"
+    purpose = f"freeze {request.name} with the queries in an open part"
     closed = unseal(store, purpose, request.reason, actor, open_queries).closed
     if closed:
         queries = pluralize(len(closed), "query", "queries")
@@ -345,7 +345,8 @@ def _store_release(
             frozen = {table: text.sums for table, text in read_parts(cursor, stored[0]).items()}
             differing = sorted(table for table in {**frozen, **sums} if frozen.get(table) != sums.get(table))
             raise RefusedError(
-                f"The release {name!r} exists with other content (release id {stored[0][:12]}…; the new id "
+                f"The release {name!r} already exists with different content (release id {stored[0][:12]}…; "
+                "the new id "
                 f"would be {release_id[:12]}…). Parts that differ: {', '.join(differing)}. A release "
                 "never changes: choose another name."
             )

@@ -29,8 +29,8 @@ from curation.store.query_ranges import MAX_PRESENTATIONS, WITHIN, read_by_range
 NOT_COUNTED = ("pilot", "practice")
 """Kinds of rounds whose judgments never count."""
 
-NO_SPLIT = "There is no split yet. Make a split first."
-HOW_TO_SPLIT = "`goldgrade split` does."
+NO_SPLIT = "There is no split yet. First make a split."
+HOW_TO_SPLIT = "`goldgrade split` makes a split."
 _ASSIGNED = "SELECT query_id, part, group_id FROM split_assignments WHERE split_id = ? ORDER BY query_id"
 _EDGES = """
     SELECT query_a, query_b, kind, similarity, detail FROM leakage_edges WHERE split_id = ?

@@ -33,7 +33,7 @@ from curation.retrieval.engines.template import Engine, EngineRequest, WebCall
 MAX_ANSWER_BYTES = 64_000_000
 """Largest size of an answer, in bytes."""
 PATIENCE = RetryPolicy(seconds=30.0)
-INCOMPLETE = "queries without a complete answer ({})"
+INCOMPLETE = "queries without a complete response ({})"
 _MIN_REMOVED_KEY_LENGTH = 8
 """Fewest letters of a key that is removed from answers: a shorter key could be a part of many words."""
 
@@ -89,7 +89,7 @@ class EngineClient:
             problems += web.find_address_problems(self.url_name, url, self._key_name, example)
         problems += web.find_key_problems(self._key_name, key)
         refuse_problems(problems, way_out=f"Such as {example}.")
-        refuse_problems([] if rate > 0 else [f"Rate {rate:g}: expected more than 0 requests a second."])
+        refuse_problems([] if rate > 0 else [f"Rate {rate:g}: expected more than 0 requests per second."])
         self.engine = engine
         self._patience = patience
         self._rate = rate
@@ -105,7 +105,7 @@ class EngineClient:
 
     def describe_requests(self, subject: str) -> str:
         """Return a sentence that says that requests about a subject will be sent to the engine."""
-        return f"Asking {self.host} for {subject}, {self._rate:g} requests a second at most."
+        return f"Asking {self.host} for {subject}, {self._rate:g} requests per second at most."
 
     def describe_list_requests(self, n_lists: int) -> str:
         """Return a sentence that says that queries' lists will be requested from the engine."""
@@ -149,7 +149,7 @@ class EngineClient:
         except RejectedQueryError as error:
             raise RefusedError(error.found) from None
         if answer.left_out:
-            raise RefusedError(f"{self._label} gave no random documents: {answer.left_out}.")
+            raise RefusedError(f"{self._label} returned no random documents: {answer.left_out}.")
         return answer
 
     def fetch_documents(self, ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -168,7 +168,7 @@ class EngineClient:
             ):
                 difference = difference or "a document failed"
             if difference:
-                raise RefusedError(f"{self._label} gave an incomplete answer for documents: {difference}.")
+                raise RefusedError(f"{self._label} sent an incomplete response for documents: {difference}.")
             for hit in hits:
                 document_id = batch_ids[0] if is_single else to_text(json_paths.get_value(hit, request.id))
                 source = json_paths.get_value(hit, request.source)
@@ -201,7 +201,7 @@ class EngineClient:
         """Read the hits of an answer, and reject an answer without a list at the template's path."""
         if request.empty and not json_paths.describe_difference(answer, request.empty):
             return []
-        subject = f"The answer of the engine {self.engine.name!r}"
+        subject = f"The response of the engine {self.engine.name!r}"
         hits = json_paths.require_value(answer, request.hits, subject)
         if not isinstance(hits, list):
             paths = ", ".join(json_paths.list_paths(answer))
@@ -217,8 +217,8 @@ class EngineClient:
             if document_id in rank_of:
                 raise InputError(
                     f"{self._label} has {document_id!r} twice for {about}, at the ranks "
-                    f"{rank_of[document_id]} and {rank}. A document may be in a list only once: ask the "
-                    "engine for whole documents, not for parts."
+                    f"{rank_of[document_id]} and {rank}. A list may contain a document only once: ask the "
+                    "engine for whole documents, not for passages."
                 )
             rank_of[document_id] = rank
 
@@ -239,7 +239,7 @@ class EngineClient:
         response, n_requests = web.send_with_retries(lambda: self._send_once(call), self._patience, Event())
         if isinstance(response, RequestFailure):
             raise RefusedError(
-                f"{self._label} gave no answer: {response.reason} ({pluralize(n_requests, 'request')}). "
+                f"{self._label} did not respond: {response.reason} ({pluralize(n_requests, 'request')}). "
                 f"Check {self.url_name}."
             )
         if allow_missing and response.status == 404:
@@ -254,7 +254,7 @@ class EngineClient:
                 f"{self._label} rejected a request (HTTP {response.status}{self._quote(response)})."
             )
         if len(response.body) > MAX_ANSWER_BYTES:
-            raise RefusedError(f"{self._label} answered with over 64 MB. Ask for fewer fields or documents.")
+            raise RefusedError(f"{self._label} sent more than 64 MB. Ask for fewer fields or documents.")
         try:
             return json.loads(self._remove_key(response.body))
         except (ValueError, RecursionError):

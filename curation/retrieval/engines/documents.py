@@ -61,7 +61,7 @@ class CorpusRefresh:
         return [
             f"{pluralize(total, 'document')} of the engine {self.engine!r} "
             f"fetched again: {self.changed:,} changed, {self.gone:,} gone, {self.unchanged:,} unchanged.",
-            f"The corpus has {pluralize(self.documents, 'document')}; its stored version is {self.snapshot}.",
+            f"The corpus has {pluralize(self.documents, 'document')}; its snapshot is {self.snapshot}.",
         ]
 
 
@@ -107,8 +107,9 @@ def fetch_documents(
     if sources_without_text and not documents and not allow_no_text:
         names = join_names(sorted(sources_without_text[0]), 20) or "none"
         raise InputError(
-            f"No document of the engine {client.engine.name!r} has a title or a text. Found the fields "
-            f"{names}: name title and text under “fields”."
+            f"No document of the engine {client.engine.name!r} has a title or a text. The documents have "
+            f"the fields "
+            f"{names}: name the title and text fields under “fields”."
         )
     n_without_text = len(sources_without_text)
     left_out = {GONE: len(set(ids)) - len(documents) - n_without_text, NO_TEXT: n_without_text}
@@ -173,13 +174,15 @@ def refresh_documents(
         before = read_known_versions(cursor)
         ids = [row[0] for row in cursor.execute(_FETCHED_IDS, [name]).fetchall() if row[0] in before.versions]
     if not ids:
-        raise RefusedError(f"The engine {name!r} gave no document of the corpus; nothing was fetched.")
+        raise RefusedError(
+            f"The engine {name!r} has returned no document of the corpus; nothing was fetched."
+        )
     client = EngineClient(engine, rate)
     say(client.describe_requests(f"{pluralize(len(ids), 'document')} by id"))
     documents, _ = fetch_documents(client, ids, progress)
     if not documents:
         raise RefusedError(
-            f"The engine {name!r} has none of its {pluralize(len(ids), 'document')} any more, and nothing "
+            f"The engine {name!r} no longer has any of its {pluralize(len(ids), 'document')}, and nothing "
             "was changed. Check the address and the template of the engine."
         )
     gone_ids = set(ids) - documents.keys()

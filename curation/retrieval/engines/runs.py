@@ -91,7 +91,7 @@ class EngineRunImport:
     def sentences(self) -> list[str]:
         """Return sentences that count the run's entries, the fetched documents and the queries left out."""
         places = f"{pluralize(self.entries, 'place')} for {pluralize(self.queries, 'query', 'queries')}"
-        sentences = [f"Nothing changed: the project has this run {self.name!r} with {places}."]
+        sentences = [f"Nothing changed: the project already has this run {self.name!r} with {places}."]
         if self.is_new:
             brought = pluralize(self.brought, "document was", "documents were")
             sentences = [f"Stored the run {self.name!r}: {places}. A pool uses the run as run:{self.name}."]
@@ -140,8 +140,8 @@ def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
         if run is None or not lists.missing:
             return EngineRunPlan(request, engine, name, lists, run)
     raise RefusedError(
-        f"The project has the run {name!r} (from {runs[name].source}) with other queries, depth "
-        "or template, and pools may use that run. Give this run a different name."
+        f"The project has the run {name!r} (from {runs[name].source}) with different queries, depth or "
+        "template, and pools may use that run. Give this run a different name."
     )
 
 

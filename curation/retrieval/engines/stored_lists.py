@@ -107,8 +107,8 @@ def request_missing_lists(
     except CurationError as error:
         complete = pluralize(sum(not row.left_out for row in new_lists), "answer is", "answers are")
         raise RefusedError(
-            f"{error.found} No run was stored: {complete} kept, of {len(missing):,}. The next attempt asks "
-            "for the missing answers."
+            f"{error.found} No run was stored: {complete} kept, of {len(missing):,}. The next attempt "
+            "requests the missing answers."
         ) from error
     finally:
         _store_complete_lists(store, new_lists[n_saved:])

@@ -100,7 +100,7 @@ def test_few_or_equal_figures_of_people_have_no_interval_and_say_why() -> None:
     assert (alike.people_alone.high, alike.no_interval) == (None, NO_SPREAD)
     zeros = np.where(STRATA == "c", 0.0, 1.0)  # for certain, as nothing was answered: no spread of the others
     assert estimated(judge, zeros, asked | (STRATA == "c")).no_interval == NO_SPREAD
-    with pytest.raises(ValueError, match="needs units with people's figures"):
+    with pytest.raises(ValueError, match="needs units that people graded"):
         estimated(judge, np.full(200, np.nan), asked)
 
 

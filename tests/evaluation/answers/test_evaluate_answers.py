@@ -236,7 +236,7 @@ def test_people_grade_answers_in_a_project_of_their_own(project: Store, tmp_path
     old = source(tmp_path, {dev[0]: "right words", dev[2]: "other", "moon": "cheese"}, "old")
     kit = write_answers_to_grade(project, "v1", [new, old], "correctness", tmp_path / "kit")
     assert (kit.answers, kit.queries) == (3, 2)
-    assert kit.left_out == {"empty answer": 1, "the same answer again": 1, "unknown query": 1}
+    assert kit.left_out == {"empty answer": 1, "answer that is already in the files": 1, "unknown query": 1}
     text = json.loads((tmp_path / "kit" / "corpus.jsonl").read_text().splitlines()[0])["text"]
     assert text.endswith(f"Reference answers:\n- red {min(dev[0], dev[2])}\n- {min(dev[0], dev[2])}")
     assert "new" not in (tmp_path / "kit" / "corpus.jsonl").read_text()

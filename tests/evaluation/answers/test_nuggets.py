@@ -76,9 +76,9 @@ def test_a_file_with_faults_names_each_line_and_takes_nothing(project: Store, tm
     with pytest.raises(InputError) as found:
         import_nuggets(project, jsonl(tmp_path / "rows.jsonl", rows))
     said = str(found.value)
-    assert "line 2: importance of 'which': found 'high', expected vital or okay" in said
+    assert "line 2: the importance of 'which' is 'high'; expected vital or okay" in said
     assert "q-moon" in said
-    assert "line 4: a nugget has 501 characters, expected at most 500" in said
+    assert "line 4: a nugget has 501 characters; expected at most 500" in said
     assert rows_of(project, "SELECT count(*) FROM nuggets") == [(0,)]
 
 
@@ -97,8 +97,8 @@ def test_lists_without_nuggets_are_counted_and_objects_of_another_form_are_named
     with pytest.raises(InputError) as found:
         import_nuggets(project, jsonl(tmp_path / "bad.jsonl", bad))
     said = str(found.value)
-    assert "line 1: a nugget with 'txt', expected a nugget's text" in said
-    assert "line 2: importance of 'cold': found '', expected vital or okay" in said
+    assert "line 1: a nugget has 'txt'; expected the nugget's text" in said
+    assert "line 2: the importance of 'cold' is ''; expected vital or okay" in said
     assert "--map importance" not in said
     assert "line 3: 'hot' is marked both vital and okay" in said
     some = [*none, {"qid": "q-kettle", "nuggets": [fact, fact, {"text": " "}]}]

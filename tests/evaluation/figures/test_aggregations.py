@@ -70,7 +70,7 @@ def test_the_same_seed_gives_the_same_rates_of_a_thousand_resamples() -> None:
 
 def test_what_counts_is_said() -> None:
     told = describe_summary(summary())
-    assert "Strata without a query, which are unknown: 1" in told
+    assert "1 strata have no query, so their means are unknown" in told
     assert "Strata overlap: 21 queries count in 22 places" in told
     assert "1 query is in no stratum and counts only in the overall figures" in told
 

@@ -213,7 +213,7 @@ def test_a_part_of_a_split_by_time_is_no_random_sample(project: Store, tmp_path:
     dev = [row["query_id"] for row in release.rows("queries") if row["part"] == "dev"]
     every = [row["query_id"] for row in release.rows("queries")]
     with project.reading() as cursor:
-        with pytest.raises(RefusedError, match="goes by time"):
+        with pytest.raises(RefusedError, match="is by time"):
             find_human_sample(cursor, by_time, dev)
         assert find_human_sample(cursor, by_time, every).chosen_by == ("top-up",)
 

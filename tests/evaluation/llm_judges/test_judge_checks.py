@@ -37,9 +37,9 @@ def test_the_characters_of_judges_are_told_apart(project: Store, model: ServedMo
         found[name] = measure_judge_agreement(project, name)
     verdicts = {name: agreement.verdict for name, agreement in found.items()}
     consistency = {name: agreement.checks.own.consistency.value for name, agreement in found.items()}
-    assert verdicts["good"].startswith("good is as reliable as your people (alpha ")
+    assert verdicts["good"].startswith("good is as reliable as human annotators (alpha ")
     assert "too kind" in verdicts["too-kind"]
-    assert verdicts["random"].startswith("random is less reliable than your people")
+    assert verdicts["random"].startswith("random is less reliable than human annotators")
     assert consistency["good"] == consistency["too-kind"] == 1.0
     assert (consistency["random"] or 0) < 0.7
     assert consistency["first"] == 0.0

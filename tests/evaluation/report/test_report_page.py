@@ -76,7 +76,10 @@ def test_the_headline_has_both_forms_of_ndcg_with_their_gains(two: Evaluation) -
     assert findings[0].startswith("run a 0.643, run b 0.607: difference 0.036 (−0.037 to 0.103), p 0.313; ")
     assert findings[1].startswith(f"run a: ndcg_exp@10 {first:.3f} (")
     assert f"; ndcg@10 {second:.3f} (" in findings[1]
-    gains = "ndcg_exp@10 has the gain 2^grade − 1, ndcg@10 the grade itself, as in trec_eval, BEIR and MTEB"
+    gains = (
+        "ndcg_exp@10 has the gain 2^grade − 1. ndcg@10 has the "
+        "grade itself as gain, as in trec_eval, BEIR and MTEB"
+    )
     assert any(one.startswith(gains) for one in findings)
     assert "BEIR" not in " ".join(write_report(replace(two, scale=(0, 1))).findings)
 
@@ -143,7 +146,7 @@ def test_more_systems_than_shapes_are_all_in_the_tables(store: Store, tmp_path: 
 
 def test_one_system_alone_has_a_report(store: Store, tmp_path: Path) -> None:
     evaluation = scored(store, tmp_path, count=1)
-    assert "Lowest of run a" in write_report(evaluation).html
+    assert "Lowest values of run a" in write_report(evaluation).html
 
 
 def test_each_function_that_writes_sections_is_named_once() -> None:

@@ -12,7 +12,7 @@ from tests.support.command_line import Done, invoke
 from tests.support.gold_project import TOPICS, frozen_project
 
 CONDITIONS = ["success@1 drops by 0.5", "success@1 below 0.3", "success@1 drops significantly"]
-TOO_FEW = "system|, overall: fewer than 10 queries have values of both systems, too few for a test."
+TOO_FEW = "system|, overall: fewer than 10 queries have values for both systems, which is too few for a test."
 
 
 @pytest.fixture
@@ -81,9 +81,9 @@ def test_a_run_is_not_compared_with_its_own_file_by_another_path(folder: Path) -
         (["--out", "summary"], "--out summary: expected an ending of .html, .md, .xml, .csv, .tex, .txt"),
         (
             ["--out", "s.xml"],
-            "--out s.xml: the file needs a test case, and only --fail-if makes one; add --fail-if",
+            "--out s.xml: the file needs a test case, which only --fail-if makes; add --fail-if",
         ),
-        (["--out", "s.md", "--out", "./s.md"], "--out s.md: it is also a file that --out writes"),
+        (["--out", "s.md", "--out", "./s.md"], "--out s.md: it is also the path of a different --out file"),
     ],
 )
 def test_what_cannot_be_summarised_is_refused(folder: Path, options: list[str], said: str) -> None:

@@ -84,7 +84,7 @@ def test_each_system_has_a_file_and_the_tables_are_beside(tmp_path: Path) -> Non
     own_run = str(Path(runs[0]).with_suffix(".csv"))
     shutil.copy(runs[0], own_run)
     own = invoke([*command[:-1], own_run, "--run", own_run, "--part", "dev"])
-    assert "it is also a file that is read; expected a different name" in str(own.exception)
+    assert "it is also an input file; expected a different name" in str(own.exception)
     asked = ["--project", str(store.path), "evaluate", "v1", "--run", runs[0], "--run", runs[1]]
     a_of_all, table = str(tmp_path / "of.txt"), str(tmp_path / "t.csv")
     Path(runs[1]).rename(tmp_path / "of.a.txt")
@@ -95,7 +95,7 @@ def test_each_system_has_a_file_and_the_tables_are_beside(tmp_path: Path) -> Non
     with store.reading() as cursor:
         assert cursor.execute("SELECT count(*) FROM sealed_evaluations").fetchall() == [(0,)]
     sealed = invoke([*command, "--run", runs[0], "--part", "test", "--reason", "May"])
-    assert "a sealed part shows no values of single queries" in str(sealed.exception)
+    assert "a sealed part shows no values for single queries" in str(sealed.exception)
     with store.reading() as cursor:
         assert cursor.execute("SELECT refused IS NULL FROM sealed_evaluations").fetchall() == [(False,)]
     store.close()

@@ -112,7 +112,7 @@ def test_lists_that_are_not_whole_are_left_out_and_no_answer_leaves_no_file(
     engine.faults = [HttpAnswer(400), *[HttpAnswer(body={"partial": True, "results": []})] * 4]
     [run] = write_baselines(gold, BaselineRequest("v1", [], tmp_path / "runs", engine=client)).runs
     assert run.empty["queries that the engine rejected"] == 1
-    assert run.empty["queries without a complete answer (partial is true)"] == 1
+    assert run.empty["queries without a complete response (partial is true)"] == 1
     engine.faults = [None, HttpAnswer(401)]
     with pytest.raises(RefusedError, match="HTTP 401"):
         write_baselines(gold, BaselineRequest("v1", [], tmp_path / "others", engine=client))

@@ -174,7 +174,7 @@ def test_a_further_query_that_the_run_misses_never_raises_a_mean(grades: Grades,
 def test_the_default_threshold_is_the_grade_above_the_lowest() -> None:
     assert qrels_from({"q": {"a": 0, "b": 3}}).relevant == 1
     assert make_qrels([("q", "a", 10)], scale=[0, 1, 10, 100]).relevant == 1
-    with pytest.raises(InputError, match="expected a grade of the scale above the lowest, 1, 10, 100"):
+    with pytest.raises(InputError, match="expected a grade above the lowest grade of the scale: 1, 10, 100"):
         make_qrels([("q", "a", 10)], scale=[0, 1, 10, 100], relevant=0)
 
 
@@ -195,8 +195,8 @@ def test_names_that_are_no_measures_are_refused_together() -> None:
         "'recal@10' is not a measure; did you mean 'recall@10'?",
         "'rbp(1.5)': expected a persistence between 0 and 1, such as rbp(0.8)",
         "'rprec@5': rprec has no depth",
-        "'iprec@1.1': expected a level of recall from 0 to 1 with two decimals at most, such as iprec@0.1",
-        "'iprec@.125': expected a level of recall from 0 to 1 with two decimals at most, such as iprec@0.1",
+        "'iprec@1.1': expected a level of recall from 0 to 1 with at most two decimals, such as iprec@0.1",
+        "'iprec@.125': expected a level of recall from 0 to 1 with at most two decimals, such as iprec@0.1",
     ]
 
 
@@ -294,7 +294,9 @@ def test_with_all_relevant_ndcg_may_be_lower_and_that_is_explained() -> None:
     none, every = scores.if_none.item(), scores.if_all.item()
     assert every == pytest.approx((1 + 1 / math.log2(11)) / (1 + 1 / math.log2(3)))
     assert every < none == 1
-    assert "the ideal list contains" in explain_reversed_bounds([(None, None), (0.5, 0.6), (none, every)])
+    assert "the ideal list then contains" in explain_reversed_bounds(
+        [(None, None), (0.5, 0.6), (none, every)]
+    )
     assert explain_reversed_bounds([(0.5, 0.6), (0.0, 0.0)]) == ""
 
 

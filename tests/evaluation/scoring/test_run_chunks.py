@@ -184,7 +184,7 @@ def test_a_run_of_texts_is_one_of_offsets_and_a_map_is_right_where_it_is_sure(
         ({"end": 40}, "line 1: the chunk 0-40 of document {name!r} is outside its text, which has 39 char"),
         (
             {"content_hash": "0123456789abcdef"},
-            "belongs to the version 0123456789ab; the release has another version",
+            "belongs to the version 0123456789ab; the release has a different version",
         ),
         ({"start": "x"}, "line 1: the start of the chunk is 'x'"),
         ({}, "line 2: the chunk 0-9 of document {name!r} is repeated for query {query!r}"),
@@ -321,7 +321,7 @@ def test_columns_that_are_not_read_are_named_and_two_of_whole_numbers_may_be_pla
     run = read(release, tmp_path / "run.jsonl", row)
     assert run.unread == (
         "columns that are not used: begin, finish. "
-        "If columns hold offsets of chunks, name the columns with --map start=COLUMN and --map end=COLUMN."
+        "If columns contain chunk offsets, name the columns with --map start=COLUMN and --map end=COLUMN."
     )
     fields = ChunkFields(start="begin", end="finish")
     assert read(release, tmp_path / "run.jsonl", row, fields=fields).unread == ""

@@ -39,7 +39,7 @@ def test_a_run_with_an_id_that_looks_like_one_of_the_release_is_refused(
         read_run(SystemFile("run", tmp_path / "run.trec"), release)
     (problem,) = refused.value.problems
     assert problem.startswith("line 2: the ")
-    assert f"differs from the known {names[place]!r} by characters that nobody sees" in problem
+    assert f"differs from the known {names[place]!r} by invisible characters" in problem
 
 
 def test_ids_in_another_case_are_other_ids(

@@ -100,10 +100,14 @@ def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: St
     assert (pool.candidates, pool.left_out[OUTSIDE_POOL]) == (4, 4)
 
     export_pairs(project, folder / "elsewhere.csv")
-    assert (folder / "elsewhere.csv").read_text().count("Only documents valid at 2025-03-01.") == 4
+    assert (folder / "elsewhere.csv").read_text().count(
+        "The query is only about documents valid at 2025-03-01."
+    ) == 4
     open_round(project, RoundRequest("first", ["ann"], overlap=1, duplicates=0))
     shown = read_queue(project, "ann").showings
-    assert {item.information_need for item in shown} == {"Only documents valid at 2025-03-01."}
+    assert {item.information_need for item in shown} == {
+        "The query is only about documents valid at 2025-03-01."
+    }
     assert len(shown) == 4
 
     grades = [ImportedJudgment(f"q-{topic}", f"{topic}-2025", "ben", 3) for topic in TOPICS]
@@ -118,7 +122,7 @@ def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: St
     assert {row["document_id"]: row["how"] for row in wrong} == {
         f"{topic}-2024": OUTDATED for topic in TOPICS
     }
-    assert wrong[0]["reason"] == "valid to 2024-12-31, before 2025-03-01"
+    assert wrong[0]["reason"] == "valid to 2024-12-31, which is before 2025-03-01"
 
     found = find_hard_negatives(project, access=unseal(project, "list them", "to test it")).queries
     assert {(one.document_id, one.kind) for query in found for one in query.negatives} == {
@@ -146,10 +150,10 @@ def test_a_document_is_outside_by_what_it_says_and_never_by_what_it_leaves_unsai
     assert explain_exclusion(wanted, {"product": ["c", "a"], "valid_to": "2025-03-01"}) is None
     assert explain_exclusion(wanted, {"product": "c"}) == "product is c, not a or b"
     assert explain_exclusion(wanted, {"valid_from": "2025-03-01T12:01"}) == (
-        "valid from 2025-03-01T12:01, after 2025-03-01T12:00"
+        "valid from 2025-03-01T12:01, which is after 2025-03-01T12:00"
     )
     assert describe_filter(wanted) == (
-        "Only documents with product a or b, with version 2, valid at 2025-03-01T12:00."
+        "The query is only about documents with product a or b, with version 2, valid at 2025-03-01T12:00."
     )
 
 

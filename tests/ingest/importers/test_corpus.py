@@ -175,7 +175,7 @@ def test_large_documents_in_csv_are_taken_whole(store, write):
             "c.jsonl",
             '{"id": "a", "text": "one"}\n{"id": "b", "text": "x"}\n{"id": "a", "text": "two"}\n',
             None,
-            ["line 3: document 'a' has another text on line 1", "change its id"],
+            ["line 3: document 'a' has a different text on line 1", "change its id"],
         ),
     ],
 )

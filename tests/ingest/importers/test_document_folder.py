@@ -51,7 +51,7 @@ def test_a_second_import_finds_changed_new_and_gone_files(store: Store, tmp_path
 def test_two_files_with_one_address_are_refused_by_their_names(store: Store, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.md").write_text(f"---\nurl: /same\n---\n{name}", encoding="utf-8")
-    with pytest.raises(InputError, match=r"b\.md: document '/same' has another text on a\.md"):
+    with pytest.raises(InputError, match=r"b\.md: document '/same' has a different text on a\.md"):
         import_corpus(store, tmp_path)
 
 
@@ -71,7 +71,7 @@ def test_a_folder_without_documents_is_refused_with_what_it_holds(store: Store, 
             [{"id": "a", "title": "A", "text": "---\ntitle: A\n---\nText"}],
             "The texts begin with front matter",
         ),
-        ([{"id": "a", "text": "Text"}], "No column was recognized as title"),
+        ([{"id": "a", "text": "Text"}], "No column was recognized as the title"),
         (
             [{"id": "a", "title": "A", "text": "T", "teaser": "long " * 30}],
             "The column teaser contains long texts",

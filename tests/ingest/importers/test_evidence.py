@@ -66,7 +66,7 @@ def test_a_quote_alone_may_have_other_white_space_and_rows_of_a_pair_add_up(corp
     row = {"document_id": "d", "grade": 2}
     imported = load(corpus, {**row, "marks": "The\n body"}, {**row, "marks": "of"}, {**row, "marks": "of"})
     assert (imported.judgments, imported.marks) == (1, 2)
-    assert "With 2 evidence passages." in imported.outcome.remarks
+    assert "The judgments have 2 evidence passages." in imported.outcome.remarks
     assert stored(corpus) == [("d", 0, 8, "The body"), ("d", 9, 11, "of")]
 
 
@@ -106,7 +106,7 @@ def test_evidence_that_its_grade_does_not_take_is_named_with_its_line(
     rows = [{"document_id": "d", "grade": 3, "marks": ["The"]}]
     rows += [{"document_id": DOCUMENT, "grade": 0, "marks": ["The"]}]
     error = refused(load, *rows)
-    expected = "line 2: grade 0 cannot have evidence; by the guide only grades from 2 on take evidence"
+    expected = "line 2: grade 0 cannot have evidence: in this guide, only grades of 2 or more take evidence"
     assert list(error.problems) == [expected]
     assert "`goldgrade guide use FILE` makes a new guide current" in str(error)
 
@@ -118,7 +118,7 @@ def test_evidence_that_its_grade_does_not_take_is_named_with_its_line(
         ([], "grade 3 needs evidence: mark the passage of the document that shows it"),
         ([""], "line 1: the evidence has an empty quote; expected a list such as"),
         ([7], "evidence '7'; expected a list such as"),
-        ([{"start": 3, "quote": "of"}], "has no whole numbers as offsets; expected a list"),
+        ([{"start": 3, "quote": "of"}], "has offsets that are not whole numbers; expected a list"),
         ("[{", "the evidence is not JSON"),
     ],
 )

@@ -22,7 +22,7 @@ from tests.support.projects import rows_of
 WRITTEN_TWICE = [
     ("Ann Lee", "ann lee", "upper and lower case"),
     ("ann@x.org", "Ann@X.org", "upper and lower case"),
-    ("ann", "ann\u200b", "characters that nobody sees"),
+    ("ann", "ann\u200b", "invisible characters"),
     ("Zoé", "Zoe\u0301", "its Unicode form"),
     ("Ann Lee", "Ann  Lee", "white space"),
 ]
@@ -88,7 +88,7 @@ def test_the_address_of_somebody_is_asked_about_too(pair: Store, write: Callable
     assert refused.value.problems == [
         "line 2: the annotator 'Ann@X.org' differs from 'ann@x.org', the address of 'ann', by upper and "
         "lower case",
-        "line 3: the annotator 'ann@x.org' is named by the e-mail address of 'ann'",
+        "line 3: the annotator 'ann@x.org' has the e-mail address of 'ann'",
     ]
     mapped = parse_annotator_map("Ann@X.org=ann,ann@x.org=ann")
     import_judgments(pair, path, JudgmentFields(annotator_map=mapped))

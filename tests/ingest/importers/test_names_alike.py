@@ -27,14 +27,14 @@ from tests.support.projects import add_names
 DECOMPOSED = unicodedata.normalize("NFD", "Café")
 PAIRS = [
     ("Café", DECOMPOSED, "its Unicode form"),
-    ("d1", "d\u200b1", "characters that nobody sees"),
-    ("d1", "\ufeffd1", "characters that nobody sees"),
-    ("d1", "d1\u200e", "characters that nobody sees"),
+    ("d1", "d\u200b1", "invisible characters"),
+    ("d1", "\ufeffd1", "invisible characters"),
+    ("d1", "d1\u200e", "invisible characters"),
     ("d1", "d\uff11", "its Unicode form"),
     ("d1", "D1", "upper and lower case"),
     ("a b", "a\xa0b", "white space"),
     ("a b", "a  b", "white space"),
-    ("d1", "\ufeffD1", "characters that nobody sees and upper and lower case"),
+    ("d1", "\ufeffD1", "invisible characters and upper and lower case"),
 ]
 
 

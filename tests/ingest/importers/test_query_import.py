@@ -127,9 +127,9 @@ def test_texts_that_have_the_id_of_another_source_are_refused_all_at_once(store,
     path = write("r.csv", "id,query\n1,alpha\n2,Beta\n3,gamma\n4,Gamma\n5,new\n")
     error = refused(import_queries, path)
     assert error.problems == [
-        "line 2: query '1' has the text 'alpha', known as '17' in the project",
-        "line 3: query '2' has the text 'Beta', known as '18' in the project",
-        f"line 5: query '4' has the text 'Gamma' like line 4, known as {sampled!r} in the project",
+        "line 2: query '1' has the text 'alpha', which the project already has as '17'",
+        "line 3: query '2' has the text 'Beta', which the project already has as '18'",
+        f"line 5: query '4' has the text 'Gamma' like line 4, which the project already has as {sampled!r}",
     ]
     assert "Give these queries the ids that they have in the project" in str(error)
 

@@ -189,7 +189,7 @@ def test_a_run_of_which_nothing_is_known_is_refused(project, write, refusal):
         ("1 Q0 d1 1 nan t\n", "line 1: query '1', document 'd1': the score is 'nan'"),
         ("1 Q0 d1 1 -inf t\n", "the score is '-inf'"),
         ("1 Q0 d1 first 3 t\n", "the rank is 'first'"),
-        ("1 Q0 d1 1.5 3 t\n", "Expected a whole number from 0 or 1"),
+        ("1 Q0 d1 1.5 3 t\n", "Expected a whole number, counted from 0 or 1"),
         ("1 Q0 d1 -1 3 t\n", "the rank is '-1'"),
         ("1 Q0 d1 1 3\n", "line 1: 5 columns, expected 6 (query, Q0, document, rank, score, tag)"),
         ("1 Q0 d1 1 3 t\n1 Q0 d1 2 2 t\n", "line 2: document 'd1' is repeated for query '1', after line 1"),
@@ -265,7 +265,7 @@ def test_an_import_says_what_was_read_left_out_and_put_in_order(project, write):
         "Left out: 1 line: unknown query.",
         "Read as trec. Fields used: query query, document document, rank rank, score score.",
         "1 query was not in the order of its ranks and was reordered.",
-        "Note: for 1 query ranks are missing. These lists were ordered by score, as in trec_eval. "
+        "Note: the lists of 1 query have missing ranks. These lists were ordered by score, as in trec_eval. "
         "Compare the number of results with the original if lines may have been lost.",
         "Note: for 1 query the scores contradict the ranks. The lists were ordered by rank; trec_eval would "
         "order them by score.",

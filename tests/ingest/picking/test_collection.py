@@ -142,7 +142,7 @@ def test_an_id_with_two_texts_in_two_files_is_refused(folder: Callable[..., Path
     """The second text came in the place of the first one."""
     root = folder({"a.sgml": _document("1", "x"), "b.sgml": _document("2", "y") + _document("1", "z")})
     message = str(refused(import_collection, root, dry_run=True))
-    assert f"{root / 'b.sgml'}: line 5: document '1' has another text on line 1 of {root}" in message
+    assert f"{root / 'b.sgml'}: line 5: document '1' has a different text on line 1 of {root}" in message
 
 
 def test_the_copy_of_a_rehearsal_is_where_leftovers_are_looked_for(
@@ -316,7 +316,7 @@ def test_the_command_says_what_each_file_was_taken_for(store: Store, folder: Cal
     root = folder({"docs.sgml": DOCS, "topics": TOPICS, "qrels": QRELS, "run": "1 Q0 d 1 2.0 t\n"})
     command = ["--project", str(store.path), "import", "collection", str(root), "--annotator", "nist"]
     dry = invoke([*command, "--dry-run"], catch_exceptions=False)
-    assert "Dry run: nothing is changed." in dry.stdout
+    assert "Dry run: nothing was changed." in dry.stdout
     done = invoke(command, catch_exceptions=False)
     shown = " ".join(done.stdout.split())
     for part in ("TREC documents", "TREC topics", "passed over: a run", "docs.sgml: The corpus now has 2"):

@@ -113,7 +113,7 @@ def test_bytes_of_another_encoding_are_shown_as_such_and_a_column_is_refused_for
     ("start", "expected"),
     [
         (b"\n <!DOCTYPE html>\n<html>", "is a web page; expected one record on each line\nThe file may be"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1", "is a spreadsheet or a document of an office program; .*\nSave"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "is a spreadsheet or another office document; .*\nSave"),
         (b"\x89PNG\r\n\x1a\n\0", "is a picture; "),
         (b"%PDF-1.7\n", "is a PDF document; "),
         (b"", "is empty"),

@@ -72,7 +72,10 @@ def test_what_a_lead_says_of_the_text_counts_and_what_the_guide_says_stays(
     with project.reading() as cursor:
         guide = current_guide(cursor)
     use_guide(project, replace_presentation(guide, PresentationTemplate(body="code")))
-    assert "looks like HTML, but the guide shows it as code. If this is wrong, use “Text format”" in remarks()
+    assert (
+        "looks like HTML, but the guide shows it as code. If the guide is wrong, use “Text format”"
+        in remarks()
+    )
     remarks(markup="html")
     assert template(project) == PresentationTemplate(body="html")
 

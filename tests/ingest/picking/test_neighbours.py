@@ -451,7 +451,7 @@ ODD: dict[str, tuple[str, str, Any, dict[str, Any], str]] = {
         "a.json",
         [{"data": {"query": "tea"}, "annotations": [{"result": 3}]}],
         BY,
-        "entry 1: has the keys of Label Studio, but another structure",
+        "entry 1: has the keys of Label Studio, but a different structure",
     ),
     "query is a list of messages": (
         "queries",
@@ -472,7 +472,7 @@ ODD: dict[str, tuple[str, str, Any, dict[str, Any], str]] = {
         "a.csv",
         "query,docid,rating,Status\ntea,d1,3,approved\ntea,d2,3,rejected\n",
         BY,
-        "line 3: 1 row says Status: rejected, first in this row",
+        "line 3: 1 row says Status: rejected; this row is the first",
     ),
     "two labels": (
         "judgments",
@@ -493,7 +493,7 @@ ODD: dict[str, tuple[str, str, Any, dict[str, Any], str]] = {
         "a.json",
         [{"query": "tea", "answer": "a bag", "target": {"say": "a leaf"}}],
         {},
-        "next to 'target', 'answer' may hold a system's answers",
+        "also has the column 'target', so 'answer' may hold a system's answers",
     ),
 }
 

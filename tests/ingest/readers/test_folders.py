@@ -28,7 +28,7 @@ def test_the_files_of_a_folder_are_those_within_it_by_name(tmp_path):
 
 
 def test_a_place_without_a_file_is_named(tmp_path):
-    assert refusal(tmp_path) == f"{tmp_path}: contains no files\nExpected files of records."
+    assert refusal(tmp_path) == f"{tmp_path}: contains no files\nExpected files with records."
     assert refusal(tmp_path / "none").startswith(f"{tmp_path / 'none'}: there is no such path; ")
 
 

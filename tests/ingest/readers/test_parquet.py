@@ -107,7 +107,7 @@ def test_bytes_that_are_no_text_are_refused_by_row_where_they_are_used(table: Ca
     path = table(id=pa.array([b"a", b"\xff"]), text=["one", "two"], picture=pa.array([b"\x89PNG", b"\xff"]))
     records = Records(path)
     records.resolve(CorpusFields())
-    with pytest.raises(InputError, match="row 2: 'id' has bytes that are not text in UTF-8; expected a text"):
+    with pytest.raises(InputError, match="row 2: 'id' has bytes that are not UTF-8 text; expected a text"):
         list(records)
 
 

@@ -222,7 +222,7 @@ def test_what_is_no_readable_file_is_refused_in_a_sentence(write, tmp_path):
     assert "is a zip archive" in _refusal(write("a.csv", b"PK\x03\x04rest"))
     assert "cannot be read as Parquet" in _refusal(write("a.parquet", b"PAR1 and no more"))
     not_packed = write("plain.csv", "a\n1\n").rename(tmp_path / "plain.csv.gz")
-    assert "holds no gzip data" in _refusal(not_packed)
+    assert "contains no gzip data" in _refusal(not_packed)
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.qrels", "a.txt"])
@@ -232,7 +232,8 @@ def test_a_file_of_blank_lines_is_called_that_in_any_format(write, name):
     for content in (blank, b"\xef\xbb\xbf" + blank, blank.decode().encode("utf-16"), packed):
         path = write(name, content)
         assert _refusal(path, FileLayout(encoding="latin-1")) == (
-            f"{path}: has only blank lines; expected one record on each line\nExport or fetch the file again."
+            f"{path}: has only blank lines; expected one record on each line\nExport or download the file "
+            "again."
         )
 
 

@@ -97,7 +97,7 @@ def test_ids_that_a_sheet_has_changed_are_refused_by_row(cases: Path) -> None:
     with pytest.raises(InputError) as refused:
         read.extend(record.fields["id"] for record in records)
     assert read[:1] == ["MAR-10"]
-    found = ((3, "a date or a time"), (7, "not an integer"), (8, "a truth value"), (9, "more digits"))
+    found = ((3, "a date or a time"), (7, "not an integer"), (8, "a Boolean value"), (9, "too many digits"))
     for line, what in found:
         assert f"row {line}: 'id' is " in str(refused.value)
         assert what in str(refused.value)
@@ -159,8 +159,13 @@ def test_types_are_those_of_the_sheet(sheet: Callable[..., Path]) -> None:
 
 
 FAR = [
-    *(("XFD1048576", "more than"), ("A99999999", "no sheet has"), ("XFE1", "no sheet has")),
-    *(("ZZZZZZZ1", "no sheet has"), ("A0", "no sheet has"), ("", "no sheet has"), ("1A", "no sheet has")),
+    *(("XFD1048576", "more than"), ("A99999999", "no sheet can have"), ("XFE1", "no sheet can have")),
+    *(
+        ("ZZZZZZZ1", "no sheet can have"),
+        ("A0", "no sheet can have"),
+        ("", "no sheet can have"),
+        ("1A", "no sheet can have"),
+    ),
 ]
 
 

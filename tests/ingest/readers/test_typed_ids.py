@@ -70,7 +70,8 @@ def test_every_kind_of_file_reads_ids_by_the_one_rule(name: str, tmp_path: Path)
         read.extend(record.fields[name] for record in records)
     assert str(refused.value) == (
         f"{path}: line 2: '{name}' is 12.5, a number that is not an integer; expected an id, as text or a "
-        f"whole number\n{path}: line 3: '{name}' is true, a truth value; expected an id, as text or a whole "
+        f"whole number\n{path}: line 3: '{name}' is true, a Boolean value; expected an id, as text or a "
+        "whole "
         f"number\n{IDS_AS_TEXT}"
     )
 

@@ -238,7 +238,9 @@ def test_the_rule_of_the_project_is_stored_with_its_settings_and_holds_everywher
 
 
 def test_a_rule_that_is_none_is_refused_with_everything_that_is_wrong(store: Store) -> None:
-    with pytest.raises(InputError, match=r"'mean'.*majority.*\n.*each confusion.*\n.*more probable.*0.4"):
+    with pytest.raises(
+        InputError, match=r"'mean'.*majority.*\n.*each confusion.*\n.*Minimum probability.*0.4"
+    ):
         set_rule(store, ConsensusRule("mean", -1, 0.4))
 
 

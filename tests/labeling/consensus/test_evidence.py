@@ -191,7 +191,8 @@ def test_a_decisions_marks_must_be_in_the_text_and_at_a_grade_that_takes_some(op
     with pytest.raises(InputError, match="evidence from 4 to 99 lies outside the document, which has 14"):
         decide_pair(opened, *PAIR, 3, "It says so", "rita", evidence=((4, 99),))
     with pytest.raises(
-        InputError, match="grade 1 cannot have evidence; by the guide only grades from 2 on take evidence"
+        InputError,
+        match="grade 1 cannot have evidence: in this guide, only grades of 2 or more take evidence",
     ):
         decide_pair(opened, *PAIR, 1, "It says so", "rita", evidence=((4, 8),))
     assert rows_of(opened, "SELECT 1 FROM adjudications") == []

@@ -101,7 +101,7 @@ def test_what_nobody_can_take_stays_until_somebody_joins(store: Store) -> None:
     _, (returned,) = deactivate_annotator(store, "ada")
     assert (returned.open, returned.moved) == (12, 0)
     assert returned.sentence == (
-        "first: 12 open items stay until a new annotator joins. "
+        "first: 12 open items wait until a new annotator joins. "
         "12 items stay, because every other annotator already has the pair"
     )
     with pytest.raises(RefusedError, match=r"already deactivated\. 12 open items still wait"):

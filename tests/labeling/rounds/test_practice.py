@@ -64,7 +64,7 @@ def test_who_does_not_pass_learns_it_and_waits(decided: Store) -> None:
     practise(decided, 4, 2)
     queue = read_queue(decided, "ada", 20)
     assert (queue.showings, queue.practice) == ([], (6, 6, 4, 0.8, False))
-    assert "4 of 6 times; to pass, 80\u00a0% is needed" in queue.message
+    assert "4 of 6 times; to pass, you need 80\u00a0%" in queue.message
 
 
 def test_practising_again_brings_other_queries_and_only_those_count(decided: Store) -> None:
@@ -152,7 +152,7 @@ def test_practice_counts_as_no_judgment(decided: Store) -> None:
 
 
 def test_nobody_practises_on_what_they_have_judged(decided: Store) -> None:
-    with pytest.raises(RefusedError, match="mary has judged every known pair already"):
+    with pytest.raises(RefusedError, match="mary has already judged every known pair"):
         open_practice(decided, PracticeRequest("welcome", ["mary"]))
 
 
@@ -166,7 +166,7 @@ def test_without_decisions_or_a_file_there_is_nothing_to_practise_on(store: Stor
 def test_known_pairs_come_from_a_file_with_their_explanations(decided: Store, tmp_path: Path) -> None:
     path = tmp_path / "known.csv"
     path.write_text("query,document,grade,explanation\nfresh 1,f1,2,It names the part.\n", encoding="utf-8")
-    with pytest.raises(RefusedError, match="ada has judged every known pair"):
+    with pytest.raises(RefusedError, match="ada has already judged every known pair"):
         open_practice(decided, PracticeRequest("welcome", ["ada"], file=path))
     opened = open_practice(decided, PracticeRequest("welcome", ["grace"], file=path))
     assert (opened.known, opened.left_out) == (

@@ -153,10 +153,10 @@ def test_who_cannot_sign_in_is_given_no_work_until_they_can(store: Store) -> Non
     ("changes", "refusal"),
     [
         ({"annotators": ["ada", "vera"]}, "vera may only evaluate systems"),
-        ({"annotators": ["ada", "grace", "joan"]}, r"annotators grace, joan\. It knows ada"),
+        ({"annotators": ["ada", "grace", "joan"]}, r"annotators grace, joan\. Known annotators: ada"),
         ({"overlap": 2}, "an overlap of 2 does not fit 1 annotator"),
         ({"annotators": []}, "the round needs annotators: choose who judges"),
-        ({"name": "taken"}, "'taken' exists already"),
+        ({"name": "taken"}, "'taken' already exists"),
         ({"annotators": ["ada"], "queries": 0, "pilot": True}, "name at least two"),
     ],
 )
@@ -221,7 +221,7 @@ def test_the_same_seed_opens_the_same_round(store: Store, tmp_path_factory: pyte
 
 def test_a_second_round_takes_only_what_no_round_has_shown(store: Store) -> None:
     open_for(store, grid(3, 4), "ada", duplicates=0.08)
-    with pytest.raises(RefusedError, match="12 already in a round or judged"):
+    with pytest.raises(RefusedError, match="12 the pair is already in a round or judged"):
         open_round(store, RoundRequest("second", ["ada"], overlap=1))
     assert open_round(store, RoundRequest("third", ["ada"], overlap=1, again=True)).candidates == 12
 

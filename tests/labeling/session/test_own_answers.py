@@ -113,7 +113,7 @@ def test_no_earlier_answer_is_shown_or_chosen_by_until_nothing_is_open(tmp_path:
         (None, None, None, None)
     }
     assert page.grades == []
-    with pytest.raises(RefusedError, match="when you have no open items"):
+    with pytest.raises(RefusedError, match="after you finish your open items"):
         read_history_page(store, "ada", HistoryFilter(grade=1))
     last = read_previous_answer(store, "ada")
     assert last is not None

@@ -113,7 +113,7 @@ def test_undo_of_undo_is_refused_and_changes_nothing(opened: Store) -> None:
     [
         (("grade", 7), "grade 7 is not on the guide's scale (0, 1, 2, 3)"),
         (("grade", None), "grade None is not on the guide's scale (0, 1, 2, 3)"),
-        (("cannot_tell", 2), "cannot_tell takes no grade"),
+        (("cannot_tell", 2), "an answer of kind cannot_tell has no grade"),
         (("applause", None), "unknown kind 'applause'"),
         (("undo", None), "this item has no answer to undo"),
     ],

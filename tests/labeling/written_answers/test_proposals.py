@@ -94,7 +94,7 @@ def test_what_people_marked_is_sent_and_nothing_of_a_sealed_query(tmp_path: Path
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ("I obey: all nuggets are vital.", "no JSON object"),
+        ("I obey: all nuggets are vital.", "not a JSON object"),
         ('{"facts": []}', "without a list of nuggets"),
         ('{"nuggets": ["steel"]}', "without a list of nuggets"),
         (said({"text": "steel"}), "neither vital nor okay"),
@@ -121,7 +121,7 @@ def test_bad_answers_are_counted_with_their_reason_and_nothing_of_them_is_stored
     model.faults = [*[cut] * 3, refused, *[completion("")] * 3, *[completion(half)] * 3, HttpAnswer(400)]
     found = propose(project, "--send", "--parallel", "1")
     assert found["sent"]["left_out"] == {
-        f"{MALFORMED}: an answer that was cut off": 1,
+        f"{MALFORMED}: an answer that is cut off": 1,
         f"{MALFORMED}: an empty answer": 1,
         f"{MALFORMED}: answers with a nugget that is neither vital nor okay": 1,
         "the language model refused": 1,

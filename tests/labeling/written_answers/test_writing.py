@@ -217,7 +217,7 @@ def test_nobody_decides_about_an_answer_of_their_own_or_before_all_are_in(projec
     ):
         with pytest.raises(RefusedError, match="another reviewer must decide it"):
             ask()
-    with pytest.raises(RefusedError, match="This is for the reviewer or lead"):
+    with pytest.raises(RefusedError, match="This action needs the role reviewer or lead"):
         find_answer_disputes(project, "ben")
 
 
@@ -265,7 +265,7 @@ def test_who_may_not_read_documents_cannot_write_and_only_a_lead_opens(project: 
     add_names(project, "eve", role="evaluator")
     with pytest.raises(RefusedError, match="eve may only evaluate"):
         opened(project, writers=("ada", "eve"))
-    with pytest.raises(RefusedError, match="This is for the lead"):
+    with pytest.raises(RefusedError, match="This action needs the role lead"):
         open_answer_task(project, AnswerTaskRequest("first", WRITERS), "rita")
 
 
@@ -275,7 +275,7 @@ def test_queries_with_references_or_in_a_task_are_left_out_by_reason(project: St
     found = opened(project, queries=(MADE, WHEN, LARGE), most=1)
     assert found.queries == 1
     assert found.left_out == {"the query has reference answers": 1, "the query was not drawn": 1}
-    with pytest.raises(RefusedError, match="exists already"):
+    with pytest.raises(RefusedError, match="already exists"):
         opened(project)
     second = opened(project, name="second", again=True)
     assert second.left_out == {"the query is in an open answer task": 1}

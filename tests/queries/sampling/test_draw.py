@@ -139,7 +139,7 @@ def test_a_band_left_without_a_query_is_named(store: Store) -> None:
     assert [stratum.drawn for stratum in report.strata] == [1, 1, 0]
     assert report.strata[2].probability == 0.0
     assert report.warnings[:-1] == [
-        "No query was drawn from tail (258): results will say nothing about these strata.",
+        "No query was drawn from tail (258): the sample gives no results for these strata.",
         "Fewer than 10 queries were drawn from head (1 of 5), torso (1 of 37): too few for separate results.",
     ]
     assert report.warnings[-1].startswith("No query of the sample is tagged unanswerable yet")

@@ -98,7 +98,8 @@ def test_rare_queries_can_be_left_out_and_bands_stay_those_of_all_traffic(store:
     assert report.left_out == {"of 4 queries asked fewer than 2 times": 4}
     with pytest.raises(
         RefusedError,
-        match=r"asked for 3 queries, but the traffic has only 2 distinct queries\. Left out were 4 rows of",
+        match=r"asked for 3 queries, but the traffic has only 2 "
+        r"distinct queries\. The draw leaves out 4 rows of",
     ):
         draw_sample(store, DrawRequest(3, seed=0, min_count=2))
 
@@ -149,7 +150,7 @@ def test_a_log_of_nothing_and_of_one_query(store: Store) -> None:
         ):
             draw_sample(store, DrawRequest(2, seed=0, **plan))
     with pytest.raises(
-        RefusedError, match=r"No query of the traffic can be drawn\. Left out were 1 row of 1"
+        RefusedError, match=r"No query of the traffic can be drawn\. The draw leaves out 1 row of 1"
     ):
         draw_sample(store, DrawRequest(1, seed=0, min_count=4))
 
@@ -164,7 +165,7 @@ def test_plans_that_make_no_sense_are_told_together(store: Store) -> None:
     with pytest.raises(InputError) as refused:
         draw_sample(store, DrawRequest(5, seed=0, strata=("tag", "band", "band")))
     assert [problem.split(";")[0] for problem in refused.value.problems] == [
-        "'tag' is not a dimension of strata", "strata by 'band' were asked for twice",
+        "'tag' is not a dimension of strata", "strata by 'band' were requested twice",
     ]  # fmt: skip
     with pytest.raises(InputError, match="no strata were named"):
         draw_sample(store, DrawRequest(5, seed=0, strata=()))
@@ -232,15 +233,15 @@ def test_the_command_takes_all_options(store: Store, goldgrade: Any) -> None:
 
 def test_a_quota_is_a_number_or_a_share_of_the_size() -> None:
     assert read_quotas(["head=7", "a=b=12.5 %", "tail=0%"], 100) == {"head": 7, "a=b": 13, "tail": 0}
-    with pytest.raises(InputError, match="'head=30%' is a share, and no size is given"):
+    with pytest.raises(InputError, match="'head=30%' is a percentage, which needs a sample size"):
         read_quotas(["head=30%"])
 
 
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--quota", "head"], "the quota 'head' is no STRATUM=N"),
-        (["--quota", "head=130%"], "the quota 'head=130%' is no STRATUM=N or STRATUM=N%"),
+        (["--quota", "head"], "the quota 'head' is not STRATUM=N"),
+        (["--quota", "head=130%"], "the quota 'head=130%' is not STRATUM=N or STRATUM=N%"),
         (["--quota", "head=2", "--quota", "head=3"], "'head' has two quotas"),
         (["--since", "last week"], "--since 'last week' is not a time"),
         (["--strata", "tag:"], "'tag:' is not a dimension of strata"),

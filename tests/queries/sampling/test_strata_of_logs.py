@@ -84,7 +84,7 @@ def test_an_unknown_field_is_refused_by_the_names_that_the_traffic_has(store: St
 
 def test_a_log_without_further_fields_says_so(store: Store) -> None:
     log(store, [Asked("a")])
-    with pytest.raises(InputError, match="it has no further fields"):
+    with pytest.raises(InputError, match="the traffic has no additional fields"):
         draw_sample(store, DrawRequest(1, seed=0, strata=("field:lang", "band")))
     with pytest.raises(InputError, match="'field:' is not a dimension of strata"):
         draw_sample(store, DrawRequest(1, seed=0, strata=("field:",)))

@@ -59,7 +59,7 @@ def test_a_typo_is_refused_with_the_tag_that_it_may_mean_wherever_a_tag_is_named
 
 def test_a_lead_declares_tags_once_and_it_is_in_the_audit_trail(store: Store) -> None:
     add_annotator(store, "ann", "annotator", "correct horse battery")
-    with pytest.raises(RefusedError, match="This is for the lead; ann is annotator"):
+    with pytest.raises(RefusedError, match="This action needs the role lead; ann is annotator"):
         declare_tags(store, ["device"], "ann", "ann")
     assert declare_tags(store, ["störung", "device", "device"], "ada") == ["device", "störung"]
     assert declare_tags(store, ["device", "question", "ambiguous"]) == []

@@ -147,7 +147,7 @@ def test_all_problems_of_a_file_are_told_together_and_nothing_is_written(asked, 
     assert [problem.partition(":")[0] for problem in error.value.problems] == [
         f"line {number}" for number in (3, 4, 5, 6, 7)
     ]
-    assert "opposite of line 2" in error.value.problems[2]
+    assert "contradicts line 2" in error.value.problems[2]
     assert all_rows(asked) == []
 
 
@@ -229,5 +229,5 @@ def test_only_a_lead_changes_what_is_judged_whatever_page_asks(asked):
         lambda: open_round(asked, RoundRequest("first", ["ann"], overlap=1), author="ann"),
     ]
     for deed in deeds:
-        with pytest.raises(RefusedError, match="This is for the lead; ann is annotator"):
+        with pytest.raises(RefusedError, match="This action needs the role lead; ann is annotator"):
             deed()

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow
 
 NOW = Quarter("2026-Q4")
 TODAY, LATER = date(2026, 11, 22), date(2027, 11, 1)
-REWORDED = "pairs with a grade or vote whose words changed in the guide"
+REWORDED = "pairs with a grade or vote whose definition in the guide changed"
 
 
 def pair(

@@ -207,7 +207,7 @@ def test_traffic_now_is_of_the_logs_after_the_draw(store: Store, tmp_path: Path)
     assert traffic["kettle"].trend == "gone"
     assert traffic["violin"].trend == "unknown", "one query has no others to be compared with"
     assert (traffic["kettle"].then, traffic["kettle"].now) == (60, 0)
-    assert status.calendar.reasons["queries that the traffic has left"] == 1
+    assert status.calendar.reasons["queries that no longer occur in the traffic"] == 1
 
 
 @pytest.mark.parametrize(

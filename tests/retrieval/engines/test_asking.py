@@ -47,7 +47,7 @@ def test_the_lists_are_a_run_and_unknown_documents_are_brought_into_a_held_corpu
     request = EngineRunRequest("shop", "shop@november", rate=500)
     found = import_engine_run(project, request, say=said.append)
     assert said == [
-        "Asking 127.0.0.1 for 3 lists, 500 requests a second at most. Query texts are sent redacted."
+        "Asking 127.0.0.1 for 3 lists, 500 requests per second at most. Query texts are sent redacted."
     ]
     assert (found.queries, found.entries, found.brought, found.asked) == (3, 5, 3, 3)
     assert entries(project)[:2] == [("q1", "a", 1, 2.0), ("q1", "b", 2, 1.0)]
@@ -96,7 +96,7 @@ def test_queries_without_a_whole_answer_are_left_out_and_counted(
 ) -> None:
     engine.faults = [HttpAnswer(body={"partial": True, "results": [{"id": "c", "score": 1}]})] * 4
     found = ask(project)
-    assert found.left_out == {"queries without a complete answer (partial is true)": 1}
+    assert found.left_out == {"queries without a complete response (partial is true)": 1}
     assert {entry[0] for entry in entries(project)} == {"q2", "q3"}
     assert not ask(project).is_new
 
@@ -188,7 +188,7 @@ def test_an_engine_that_has_none_of_its_documents_any_more_changes_nothing(
 ) -> None:
     ask(project)
     engine.documents.clear()
-    with pytest.raises(RefusedError, match="has none of its 3 documents any more"):
+    with pytest.raises(RefusedError, match="no longer has any of its 3 documents"):
         refresh_documents(project, "shop", 1e6)
 
 

@@ -81,7 +81,7 @@ def test_documents_one_at_a_time_are_gone_where_the_answer_is_404(
         ),
         (HttpAnswer(302, "", {"Location": "http://127.0.0.1:1/"}), 1, "answered HTTP 302"),
         (HttpAnswer(400, "bad syntax"), 1, "rejected a request (HTTP 400: bad syntax)"),
-        (HttpAnswer(503, "down"), 2, "gave no answer: it answered HTTP 503: down (2 requests)"),
+        (HttpAnswer(503, "down"), 2, "did not respond: it answered HTTP 503: down (2 requests)"),
         (HttpAnswer(429, "", {"Retry-After": "9"}), 1, "it answered HTTP 429 (1 request)"),
         (HttpAnswer(body="<html>"), 1, "did not answer with JSON"),
         (
@@ -111,14 +111,14 @@ def test_what_is_no_list_is_a_sentence(
 def test_an_engine_that_does_not_answer_has_its_time(client: EngineClient, engine: SearchServer) -> None:
     hasty = EngineClient(client.engine, 1e6, QUICK._replace(seconds=0.05))
     silence = HttpAnswer(body="silence")
-    assert "no answer: no answer in time (2 requests)" in refusal(hasty, engine, silence, times=2)
+    assert "did not respond: no answer in time (2 requests)" in refusal(hasty, engine, silence, times=2)
 
 
 def test_more_than_64_mb_are_not_read(
     client: EngineClient, engine: SearchServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("curation.retrieval.engines.client.MAX_ANSWER_BYTES", 1_000)
-    assert "over 64 MB" in refusal(client, engine, HttpAnswer(body=" " * 2_000))
+    assert "more than 64 MB" in refusal(client, engine, HttpAnswer(body=" " * 2_000))
 
 
 def test_an_engine_that_is_away_is_named_by_its_variable(
@@ -146,7 +146,7 @@ def test_an_address_that_cannot_be_one_is_not_repeated(
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, math.nan])
 def test_a_rate_that_is_none_is_refused(client: EngineClient, rate: float) -> None:
-    with pytest.raises(InputError, match="expected more than 0 requests a second"):
+    with pytest.raises(InputError, match="expected more than 0 requests per second"):
         EngineClient(client.engine, rate)
 
 
@@ -158,7 +158,9 @@ def test_an_answer_that_is_not_whole_is_asked_again_and_then_no_list(
     assert client.search("red shoes", 5).ids == ["a", "b"]
     engine.faults = [HttpAnswer(body=part)] * 2
     found = client.search("red shoes", 5)
-    assert found == EngineList([], None, found.seconds, "queries without a complete answer (partial is true)")
+    assert found == EngineList(
+        [], None, found.seconds, "queries without a complete response (partial is true)"
+    )
 
 
 def test_requests_keep_to_their_rate(client: EngineClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,5 +245,7 @@ def test_documents_without_title_and_text_name_the_fields_that_they_have(
 ) -> None:
     engine.documents = {"a": {"naam": "shoes"}}
     add_engine(store, "shop", "http", template_file(tmp_path))
-    with pytest.raises(InputError, match="Found the fields naam: name title and text under “fields”"):
+    with pytest.raises(
+        InputError, match="The documents have the fields naam: name the title and text fields under “fields”"
+    ):
         try_engine(store, "shop", "shoes", 3)

@@ -143,7 +143,7 @@ def test_documents_that_could_not_be_read_are_not_taken_for_gone(
     engine.faults = [
         HttpAnswer(body={"docs": [{"_id": "a", "found": True, "_source": {"title": "x"}}, failed]})
     ]
-    with pytest.raises(RefusedError, match="an incomplete answer for documents: a document failed"):
+    with pytest.raises(RefusedError, match="an incomplete response for documents: a document failed"):
         list(client.fetch_documents(["a", "b"]))
 
 
@@ -158,7 +158,7 @@ def test_a_list_of_opensearch_with_failed_shards_or_a_timeout_is_none(
     engine.faults = [HttpAnswer(body=whole | part), HttpAnswer(body=whole)]
     assert client.search("red", 2).ids == ["a"]
     engine.faults = [HttpAnswer(body=whole | part)] * 4
-    assert client.search("red", 2).left_out.startswith("queries without a complete answer")
+    assert client.search("red", 2).left_out.startswith("queries without a complete response")
 
 
 def test_vespa_is_asked_and_read_as_its_documentation_has_it(

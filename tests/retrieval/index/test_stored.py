@@ -209,7 +209,7 @@ def test_another_way_of_cutting_words_counts_anew(
 
 
 def test_versions_that_are_not_stored_are_an_error_and_not_an_empty_text(store: Store) -> None:
-    with pytest.raises(ValueError, match="of 1 documents 1 are not stored"):
+    with pytest.raises(ValueError, match="1 of 1 documents are not stored"):
         Bm25.from_store(store, Corpus(["d"], pa.array(["unknown"]))).search(
             [Query("q", "hat", "hat", "written")], 3
         )

@@ -71,26 +71,26 @@ class CleaningRules:
     characters: int = option(
         256,
         "Longest query in characters",
-        "Leave out queries with more characters. 0 keeps all.",
+        "Leave out queries with more characters than this. 0 keeps all.",
         flag="--max-characters",
         minimum=0,
     )
     repeat_minutes: int = option(
         30,
         "Minutes in which a repeat counts once",
-        "Minutes in which a query repeated in a session counts once. 0 counts all repeats.",
+        "Count repeats within this many minutes of a session once. 0 counts all repeats.",
         minimum=0,
     )
     queries_a_minute: int = option(
         20,
-        "Queries a minute that mark a robot",
+        "Queries per minute that mark a bot",
         "Leave out sessions with more queries per minute (bots). 0 keeps all.",
         flag="--bot-per-minute",
         minimum=0,
     )
     queries_a_day: int = option(
         200,
-        "Queries a day that mark a robot",
+        "Queries per day that mark a bot",
         "Leave out sessions with more queries a day than this (bots). 0 keeps all.",
         flag="--bot-per-day",
         minimum=0,
@@ -139,7 +139,7 @@ class CleaningRules:
     @property
     def robot(self) -> str:
         return (
-            f"a robot's session (more than {self.queries_a_minute} queries in a minute "
+            f"a bot's session (more than {self.queries_a_minute} queries in a minute "
             f"or {self.queries_a_day} different ones in a day)"
         )
 

@@ -66,6 +66,7 @@ def refuse_grown_log(cursor: Cursor, imports: list[str]) -> None:
             f"This looks like the log {earlier[:8]} ({source}), exported again: it has {matching:,} of the "
             f"{total:,} different rows of that log, and not all rows can be recognized, because some have no "
             "session or time, or a changed count. Nothing was imported, because rows would count twice. "
-            "Delete the earlier log first, or take all rows if both logs should count.",
-            command=f"`goldgrade import traffic --delete {earlier[:8]}` deletes it; --known-rows takes all.",
+            "Delete the earlier log first, or import all rows if both logs should count.",
+            command=f"`goldgrade import traffic --delete {earlier[:8]}` deletes the earlier log; "
+            "--known-rows imports all rows.",
         )

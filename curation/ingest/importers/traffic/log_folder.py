@@ -226,7 +226,7 @@ def _choose_fields(
         used = (columns.used.items() for columns in (fields, earlier))
         file_columns, earlier_columns = (", ".join(map(" ".join, pairs)) for pairs in used)
         records.problems.stop(
-            f"line 1: has the fields {file_columns}; the files before it have {earlier_columns}",
+            f"line 1: the file has the fields {file_columns}; the files before it have {earlier_columns}",
             "Name the fields with --map query=COLUMN, --map time=COLUMN and so on, or import this file as "
             "a separate log.",
         )

@@ -215,7 +215,8 @@ def choose_columns(records: Records, requested: TrafficFields) -> TrafficFields:
         records.problems.stop(
             "is a log of events (it has the field action_name), which would count a query once for each "
             "click",
-            "Import the log of queries (ubi_queries) instead, or insist with --map query=COLUMN.",
+            "Import the log of queries (ubi_queries) instead, or import this log anyway with --map "
+            "query=COLUMN.",
         )
     used = records.resolve(requested)
     if identifying := {name for name in requested.metadata if name in (used.session, *_SESSIONS)}:

@@ -43,7 +43,7 @@ _PICTURES = """.png .jpg .jpeg .gif .svg .webp .avif .ico .bmp .tiff .mp4 .webm 
 _CODE = """.js .mjs .ts .tsx .jsx .css .scss .sass .less .map .json .yml .yaml .toml .xml .lock .py .rb .go
     .sh .java .c .h .cpp .rs .php .ini .cfg .csv .tsv""".split()
 _INNER_LINK = "links within the folder"
-_OUTER_LINK = "links out of the folder"
+_OUTER_LINK = "links that lead out of the folder"
 
 
 class DocumentFile(NamedTuple):
@@ -120,7 +120,7 @@ def open_listing(path: Path, problems: Problems) -> Iterator[Listing]:
     except OutOfBoundsError as error:
         problems.stop(str(error), "Check that this is the right file, or divide it into several folders.")
     except (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
-        problems.stop(f"is a damaged archive: {error}", "Make or fetch the archive again.")
+        problems.stop(f"is a damaged archive: {error}", "Create or download the archive again.")
 
 
 def _walk_folder(root: Path) -> Iterator[_ListedFile]:
@@ -182,7 +182,7 @@ def _sort_entries(entries: Iterator[_ListedFile] | list[_ListedFile]) -> Listing
     names_by_form: defaultdict[str, list[str]] = defaultdict(list)
     for count, entry in enumerate(entries, 1):
         if count > MAX_FILES:
-            raise OutOfBoundsError(f"holds more than {MAX_FILES:,} files")
+            raise OutOfBoundsError(f"contains more than {MAX_FILES:,} files")
         reason = _reason_to_leave(entry)
         if reason:
             left_out[reason] += 1

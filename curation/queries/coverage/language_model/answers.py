@@ -20,7 +20,7 @@ MAX_MALFORMED = 3
 MAX_TEXT_LENGTH = 12_000
 """Largest number of characters of a document that are sent to the model."""
 REFUSED = "the language model refused"
-MALFORMED = "the language model's answer did not have the requested form"
+MALFORMED = "the language model's answer did not have the requested format"
 _COLUMNS = ("call_id", "attempt", "model", "prompt_hash", "kind", "text", "tokens_read", "tokens_written")
 Replies = dict[str, list[chat.ModelReply]]
 """Id of a call → its replies, in the order of the attempts."""

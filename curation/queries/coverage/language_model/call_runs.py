@@ -29,7 +29,7 @@ MAX_PARALLEL = 4
 """Number of calls of the language model that run at the same time."""
 CHARACTERS_PER_TOKEN = 4
 """Approximate number of characters of a token, to estimate the tokens of a call before the call is sent."""
-NOT_ASKED = "not asked yet"
+NOT_ASKED = "not sent yet"
 Check = Callable[[str], object]
 """A function that reads an answer, and raises a `MalformedAnswerError` if the answer has another form."""
 _FutureReplies = Future[list[chat.ModelReply]]
@@ -56,7 +56,7 @@ class ModelWork(NamedTuple):
         """Say how many calls a run would send, how long the calls' texts are, and what the calls cost."""
         price = "" if self.price is None else f", at least {self.price:.4f} at the prices that you set"
         size = f"{pluralize(self.calls, 'call')} to send with about {self.tokens:,} tokens{price}"
-        return f"{size}; {self.stored:,} answered before."
+        return f"{size}; {self.stored:,} calls already have an answer."
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class ModelSpending:
         price = "" if self.price is None else f", {self.price:.4f} at the prices that you set"
         tokens = f"{self.tokens_read:,} tokens read and {self.tokens_written:,} written{price}"
         calls = f"{self.answered:,} of {pluralize(self.calls, 'call')}"
-        answered = f"{calls} have an answer, {self.stored:,} of them from before"
+        answered = f"{calls} have an answer, {self.stored:,} of them from earlier runs"
         sentences = [f"{pluralize(self.requests, 'request')} sent: {tokens}. {answered}."]
         if self.uncounted:
             answers = pluralize(self.uncounted, "answer")

@@ -165,7 +165,7 @@ def _read_reply(endpoint: ModelEndpoint, body: bytes) -> ModelReply:
     if refusal or choice.get("finish_reason") == "content_filter":
         return ModelReply("refusal", endpoint.without_key(str(refusal or "")), *tokens)
     if choice.get("finish_reason") == "length":
-        return ModelReply("malformed", "an answer that was cut off", *tokens)
+        return ModelReply("malformed", "an answer that is cut off", *tokens)
     if not isinstance(content, str) or not content.strip():
         return ModelReply("malformed", "an empty answer", *tokens)
     return ModelReply("answer", endpoint.without_key(content), *tokens)

@@ -43,7 +43,7 @@ def read_object(answer: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict):
-        raise MalformedAnswerError("an answer that is no JSON object")
+        raise MalformedAnswerError("an answer that is not a JSON object")
     return parsed
 
 
@@ -51,7 +51,7 @@ def _read_unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make a JSON object from its members, and reject repeated names, so that no later value replaces an
     earlier one."""
     if len(dict(members)) < len(members):
-        raise ValueError("a name occurs twice")
+        raise ValueError("a key occurs twice")
     return dict(members)
 
 

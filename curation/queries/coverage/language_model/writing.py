@@ -49,13 +49,15 @@ from curation.store import COMMAND_LINE, Store
 
 THIRDS = Tertiles(1 / 3, 2 / 3)
 """Boundaries of the thirds of the alignment J, which is between 0 and 1."""
-ELSEWHERE = "candidates that are not about a region without enough queries"
+ELSEWHERE = "candidates that are not about a region that needs queries"
 UNANSWERED = "candidates that the document does not answer, by the second call"
 UNQUOTED = "candidates that the quoted passage by itself does not answer, by the third call"
 UNCHECKED = "candidates without an answer from the second or third call"
 NOT_NEEDED = "candidates that ranked below the chosen candidate"
 NO_CANDIDATE = "documents for which the language model gave no candidate"
-GIVEN_UP = f"regions for which {TRIES} times the usual number of documents, or all documents, gave no query"
+GIVEN_UP = (
+    f"regions that got no query from {TRIES} times the usual number of documents, or from all documents"
+)
 
 
 @dataclass

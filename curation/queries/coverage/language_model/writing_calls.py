@@ -74,7 +74,7 @@ def read_verification(answer: str) -> tuple[bool, str]:
     """
     parsed = prompting.read_object(answer)
     if not isinstance(parsed.get("answered"), bool):
-        raise MalformedAnswerError("an answer that says neither yes nor no")
+        raise MalformedAnswerError("an answer that is neither yes nor no")
     quote = parsed.get("quote")
     return parsed["answered"], quote if isinstance(quote, str) else ""
 

@@ -32,8 +32,8 @@ MIN_LIKENESS = 0.65
 """Jaccard similarity of 3-grams at which two queries count as near-duplicates, as in splits."""
 MAX_WARNINGS = 3
 COPIED = "candidates with a phrase copied from the document"
-ALIKE = "candidates that are nearly a query of the project"
-OTHER_STYLE = "candidates of a different style: a different length, or a question instead of key words"
+ALIKE = "candidates that are nearly identical to a query of the project"
+OTHER_STYLE = "candidates of a different style: a different length, or a question instead of keywords"
 NO_SENSE = "candidates that do not read as a query: only stop words, or a repeated word"
 PERSONAL = "candidates with personal data"
 
@@ -63,15 +63,16 @@ class TextWarnings(NamedTuple):
     @property
     def sentences(self) -> list[str]:
         """Return a sentence for each warning about a query."""
-        copied = "is copied from the document. Would a user know these words?"
+        copied = "is copied from the document. Would a user type these words?"
         sentences = [f"“{isolate(phrase)}” {copied}" for phrase in self.copied]
-        equal = "The project has a nearly equal query"
+        equal = "The project has a nearly identical query"
         sentences += [f"{equal}: “{isolate(text)}”." for text in self.alike]
         if self.style is not None:
             sentences.append(f"This task asks for {self.style}.")
         if self.elsewhere:
             sentences.append(
-                "The query does not seem to be about the document. Would its user want the document?"
+                "The query does not seem to be about the document. Would a user with this query want the "
+                "document?"
             )
         return sentences
 

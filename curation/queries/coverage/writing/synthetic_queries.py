@@ -64,7 +64,7 @@ class JudgedShare(NamedTuple):
         """Say how many synthetic queries were newly drawn, and how many people judge."""
         of = pluralize(self.queries, "synthetic query", "synthetic queries")
         new = [f"{pluralize(self.added, 'query', 'queries')} drawn."] if self.added else []
-        return [*new, f"People judge {self.drawn:,} of {of}; the other queries are not shown to people."]
+        return [*new, f"People judge {self.drawn:,} of {of}; people do not see the other queries."]
 
 
 NOTHING_DRAWN = JudgedShare(None, 0, 0)

@@ -31,7 +31,7 @@ from curation.queries.coverage.writing.styles import draw_styles
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now, write_if_unchanged
 from curation.store.documents import snapshot_versions
 
-BUSY = "No task was opened, because coverage kept changing. Try again."
+BUSY = "No task was opened, because the coverage map kept changing. Try again."
 MAX_AT_ONCE = 1_000
 """Largest number of queries in a batch."""
 NO_DOCUMENT = "queries are missing: every document of the regions already has a task"
@@ -113,7 +113,7 @@ def open_tasks(
     if fill and (region is not None or kind != GAP):
         raise InputError(
             "Tasks that fill regions to 5 queries cannot name a region or be unanswerable.",
-            command="With `--purpose few` leave out --region; otherwise choose the purpose gaps.",
+            command="With `--purpose few` leave out --region; otherwise use `--purpose gaps`.",
         )
     options = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind, "region": region}
     options |= {"fill": True} if fill else {}
@@ -184,12 +184,12 @@ def _check_request(queries: int, writers: Sequence[str], kind: str) -> None:
     problems = []
     if not 1 <= queries <= MAX_AT_ONCE:
         asked = pluralize(queries, "query was", "queries were")
-        problems.append(f"{asked} asked for; expected 1 to {MAX_AT_ONCE:,}.")
+        problems.append(f"{asked} requested; expected 1 to {MAX_AT_ONCE:,}.")
     if not writers:
         problems.append("No writer is named; expected at least one person.")
     twice = sorted(name for name, count in Counter(writers).items() if count > 1)
     if twice:
-        problems.append(f"Expected each writer once; named twice: {', '.join(twice)}.")
+        problems.append(f"Name each writer only once. These writers are named twice: {', '.join(twice)}.")
     if kind not in PURPOSES:
         problems.append(f"There are no tasks of the kind {kind!r}; expected {' or '.join(PURPOSES)}.")
     refuse_problems(problems)
@@ -212,7 +212,7 @@ def _choose_documents(
     if state.unmatched and region is None:
         raise RefusedError(
             f"{pluralize(len(state.unmatched), 'query was', 'queries were')} added since coverage was "
-            "measured. Measure coverage again first, because these queries may already fill a region."
+            "measured. First measure coverage again, because these queries may already fill a region."
         )
     if fill:
         planned = dict(list(_fill_regions(inputs, seed).items())[:queries])
@@ -235,7 +235,9 @@ def _fill_regions(inputs: _BatchInputs, seed: int) -> dict[str, int]:
     tasks."""
     gaps = list_gaps(inputs.state.map, inputs.state.clusters, fill=True)
     if not gaps:
-        raise RefusedError(f"No region has 1 to {MIN_FOR_SCC - 1} queries, so there is no region to fill up.")
+        raise RefusedError(
+            f"No region has 1 to {MIN_FOR_SCC - 1} queries, so no region needs further queries."
+        )
     region_of: dict[str, int] = {}
     for gap in gaps:
         unused = list_unused(gap.documents, [*inputs.taken, *region_of], gap.number, seed, GAP)

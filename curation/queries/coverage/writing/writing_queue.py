@@ -152,7 +152,7 @@ def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
         if task.outcome is not None:
             if task.query_id is not None and task.query_id in {query.query_id for query in equal_queries}:
                 return task.query_id
-            raise RefusedError("This task is already done. Go on with the next task.")
+            raise RefusedError("This task is already done. Continue with the next task.")
         if equal_queries:
             advice = "Write a different query that a user might ask."
             raise InputError(f"The project already has this query. {advice}")
@@ -188,7 +188,7 @@ def pass_task(store: Store, task_id: str, writer: str) -> bool:
     with store.transaction() as cursor:
         task = _read_own_task(cursor, task_id, writer)
         if task.outcome == "written":
-            raise RefusedError("This task already has its query. Go on with the next task.")
+            raise RefusedError("This task already has its query. Continue with the next task.")
         if task.outcome == "passed":
             return True
         _end_task(cursor, task_id, "passed", None)

@@ -208,7 +208,7 @@ def test_a_file_that_was_read_is_known_by_another_name_and_named(log, store):
         (HEADER + "tea,2026-01-01,s1,de\nhat\n", "line 3: 1 cell, expected 4"),
         (
             "q,when\ntea,2026-01-01\n",
-            "line 1: has the fields query q; the files before it have query query, time time",
+            "line 1: the file has the fields query q; the files before it have query query, time time",
         ),
         (HEADER + "tea,yesterday,s1,de\n", "no time in 'time' could be read, such as 'yesterday' on line 2"),
     ],

@@ -168,17 +168,17 @@ def test_a_path_out_of_the_folder_is_never_read(tmp_path: Path) -> None:
     (folder / "dead.md").symlink_to("gone.md")
     documents, remarks = read(folder)
     assert sorted(documents) == ["a", "in"]
-    assert dict(remarks.left_out) == {"links out of the folder": 3, "links within the folder": 2}
+    assert dict(remarks.left_out) == {"links that lead out of the folder": 3, "links within the folder": 2}
     documents, remarks = read(tarred(folder, tmp_path / "docs.tar.gz"))
     assert sorted(documents) == ["a"]
-    assert dict(remarks.left_out) == {"links out of the folder": 5, "links within the folder": 1}
+    assert dict(remarks.left_out) == {"links that lead out of the folder": 5, "links within the folder": 1}
     path = tmp_path / "out.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("../secret.md", "Secret")
         archive.writestr("a.md", "A")
     documents, remarks = read(path)
     assert list(documents) == ["a"]
-    assert dict(remarks.left_out) == {"links out of the folder": 1}
+    assert dict(remarks.left_out) == {"links that lead out of the folder": 1}
 
 
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:

@@ -168,12 +168,12 @@ def test_answers_without_the_form_asked_for_are_bounded_over_all_runs(
     found = asked(store, model, calls(1))
     assert (found.requests, found.left_out) == (
         MAX_MALFORMED,
-        {f"{MALFORMED}: an answer that is no JSON object": 1},
+        {f"{MALFORMED}: an answer that is not a JSON object": 1},
     )
     assert found.tokens_read == 100 * MAX_MALFORMED
     assert asked(store, model, calls(1)).requests == 0
     assert rows_of(store, "SELECT DISTINCT kind, text FROM model_answers") == [
-        ("malformed", "an answer that is no JSON object")
+        ("malformed", "an answer that is not a JSON object")
     ]
 
 
@@ -309,8 +309,8 @@ def test_without_a_key_none_is_sent(store: Store, model: ServedModel) -> None:
         ("GOLDGRADE_LLM_URL", "ftp://host/v1", "is not an http or https address"),
         ("GOLDGRADE_LLM_URL", "file:///etc/passwd", "is not an http or https address"),
         ("GOLDGRADE_LLM_URL", "https://[host", "is not an address"),
-        ("GOLDGRADE_LLM_URL", f"https://me:{KEY}@host/v1", "contains a name, a password or parameters"),
-        ("GOLDGRADE_LLM_URL", f"https://host/v1?key={KEY}", "contains a name, a password or parameters"),
+        ("GOLDGRADE_LLM_URL", f"https://me:{KEY}@host/v1", "contains a user name, a password or parameters"),
+        ("GOLDGRADE_LLM_URL", f"https://host/v1?key={KEY}", "contains a user name, a password or parameters"),
         ("GOLDGRADE_LLM_KEY", f"{KEY}\nX-Other: 1", "contains spaces, line breaks or accented letters"),
         ("GOLDGRADE_LLM_KEY", f"{KEY}\u00e9", "contains spaces, line breaks or accented letters"),
         ("GOLDGRADE_LLM_PRICES", "cheap", "expected two prices of a million tokens"),

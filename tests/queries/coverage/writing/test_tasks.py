@@ -122,13 +122,13 @@ def test_a_second_batch_asks_about_other_documents_until_none_is_left(project: S
 
 def test_a_batch_is_refused_whole_with_the_reason(project: Store) -> None:
     for queries, writers, error, words in (
-        (0, [], InputError, "0 queries were asked for.*\nNo writer is named"),
+        (0, [], InputError, "0 queries were requested.*\nNo writer is named"),
         (1, ["anna", "anna"], InputError, "named twice: anna"),
         (1, ["zoe"], NotFoundError, "zoe"),
     ):
         with pytest.raises(error, match=words):
             open_tasks(project, queries, writers, seed=1)
-    with pytest.raises(RefusedError, match="for the lead"):
+    with pytest.raises(RefusedError, match="needs the role lead"):
         open_tasks(project, 1, ["anna"], seed=1, author="anna")
     assert rows_of(project, "SELECT count(*) FROM writing_batches") == [(0,)]
 

@@ -88,7 +88,7 @@ def test_a_new_name_of_a_cluster_is_in_the_map_and_the_old_one_in_the_trail(proj
     assert (found.clusters[gap.number].name, named.revision) == ("Ships at sea", 1)
     trail = rows_of(project, "SELECT detail FROM events WHERE action = 'rename cluster' ORDER BY rowid")
     assert [json.loads(detail)["before"] for (detail,) in trail] == [gap.name, "Ships"]
-    with pytest.raises(RefusedError, match="for the lead"):
+    with pytest.raises(RefusedError, match="needs the role lead"):
         rename_cluster(project, gap.number, "Boats", "anna")
 
 
