@@ -126,7 +126,7 @@ def _find_early_scripts(static: Path, entry: str) -> list[str]:
 
 
 class IndexTemplate:
-    """A project's index page, used for all addresses.
+    """The index page of a project's app, which browsers get for every address.
 
     Raises
     ------

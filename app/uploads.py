@@ -97,7 +97,7 @@ def write_lines(project: Path, name: str, rows: Iterable[object]) -> Path:
 
 
 def write_upload(path: Path, upload: UploadedFile) -> None:
-    """Write an upload to disk unchanged.
+    """Write an uploaded file to disk, byte by byte as it was sent.
 
     Raises
     ------

@@ -56,7 +56,7 @@ class Release:
         return self._release.mark
 
     def queries(self, part: str | None = None) -> dict[str, str]:
-        """Read the text of each query by its id."""
+        """Read the release's queries: query id → text."""
         parts = choose_parts(self._release, part)
         rows = self._release.rows("queries")
         return {row["query_id"]: row["text"] for row in rows if row["part"] in parts}

@@ -63,7 +63,7 @@ def focus_field(focus: str, reason: str, draft: Draft | None = None, sent: str =
 
 
 class PickerRow(NamedTuple):
-    """A selectable row of a picker.
+    """A row that a person can select in a list of choices.
 
     cells: the text of each column; the first cell names the row, and a list is shown as labels.
     address: the address of the page that the first cell opens in the same session; '' for no page.

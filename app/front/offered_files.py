@@ -19,7 +19,7 @@ MAX_ADDRESSES = 1_000
 
 
 class OfferedFiles:
-    """The download addresses that each person's pages have offered."""
+    """The addresses of downloads that pages have offered, by person."""
 
     def __init__(self) -> None:
         self._addresses: dict[Annotator, deque[str]] = defaultdict(lambda: deque(maxlen=MAX_ADDRESSES))

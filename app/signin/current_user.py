@@ -83,7 +83,7 @@ class SignInCache:
 
 @cache
 def sign_in_cache() -> SignInCache:
-    """Return the cache of the project's open sign-ins."""
+    """Return this process's cache of the project's open sign-ins."""
     return SignInCache()
 
 

@@ -38,7 +38,7 @@ class SignedCookie(NamedTuple):
         return f"{cookie_codec().cookie}_{self.purpose}"
 
     def set(self, response: Response, *content: Any) -> None:
-        """Set the cookie to values that JSON can represent."""
+        """Set the cookie in a response; its values must be values that JSON can represent."""
         secure = auth_settings().redirect_uri.startswith("https:")
         value = str(self._serializer().dumps(content))
         set_cookie(response, self.name, value, seconds=self.seconds, path=self.path, secure=secure)

@@ -30,7 +30,7 @@ NO_TIMES = "{untimed:,} of {grades:,} grades were imported without a time, so th
 
 @dataclass(frozen=True)
 class AnnotatorBias:
-    """One annotator's bias and its drift.
+    """One annotator's bias: how much higher or lower they grade than others, and how this changes over time.
 
     Attributes
     ----------

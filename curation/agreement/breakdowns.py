@@ -28,7 +28,8 @@ QueryTypes = Mapping[str, Mapping[str, frozenset[str]]]
 
 @dataclass(frozen=True)
 class Breakdown:
-    """Agreement on a slice of the doubly judged pairs.
+    """Annotators' agreement on one slice, such as a query type, of the pairs that two or more annotators
+    judged.
 
     Attributes
     ----------

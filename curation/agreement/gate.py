@@ -157,7 +157,7 @@ def check_gate(
     uninformative: Collection[str] = (),
     judges: int = 2,
 ) -> Gate:
-    """Compare the measured agreement with the project's requirement.
+    """Check the gate: compare measured alpha and consistency with the minimums that the project requires.
 
     Parameters
     ----------

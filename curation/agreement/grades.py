@@ -57,7 +57,7 @@ class Grades(NamedTuple):
 
     @property
     def annotators(self) -> int:
-        """Return the number of annotators."""
+        """Return the number of annotators who gave these judgments."""
         return len(self.names)
 
     @property

@@ -171,7 +171,7 @@ def _find_confused(counts: Ints, scale: Sequence[int]) -> tuple[int, int] | None
 
 
 def find_overlap(counts: Ints, unit_queries: Ints) -> Overlap:
-    """Select the units with at least two grades.
+    """Select the units (query-document pairs) that have at least two grades.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ FROM query_counts GROUP BY annotator ORDER BY annotator
 
 @dataclass(frozen=True)
 class IntraAgreement:
-    """One annotator's consistency.
+    """One annotator's consistency: the share of blind duplicates with the same grade, with its interval.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ NO_OTHERS = "there are no other annotators' grades to compare with"
 
 
 class Signal(NamedTuple):
-    """A test of one annotator's metrics.
+    """A signal: a statistical test of one annotator's metrics, such as bias or speed.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Signal(NamedTuple):
 
 
 class SignalResults(NamedTuple):
-    """Results of the signals' tests for all annotators.
+    """The results of all signals, which are statistical tests, for all annotators.
 
     Attributes
     ----------

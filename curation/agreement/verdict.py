@@ -42,7 +42,7 @@ class Verdict(NamedTuple):
 
 
 def judge_alpha(result: InterAgreement) -> Verdict:
-    """Judge ordinal alpha, and say what to do."""
+    """Give the verdict on ordinal alpha: how reliable the labels are, and what to do next."""
     alpha = result.ordinal
     why = why_not_shown(alpha)
     if why or alpha.value is None:

@@ -76,7 +76,7 @@ def refuse_unwritable(files: Sequence[Path], systems: Sequence[str], inputs: Seq
 def write_files(
     files: Sequence[Path], evaluation: Evaluation, page: EvaluationReport, checks: Sequence[CheckedCondition]
 ) -> None:
-    """Write the files named in --out.
+    """Write the report files named in the option --out.
 
     Raises
     ------

@@ -229,7 +229,7 @@ def _describe_evidence(guide: Guide) -> str:
 
 
 def _list_guide_lines(guide: Guide) -> Iterator[str]:
-    """Yield the lines of the whole guide."""
+    """Yield the lines that show a whole labeling guide in a terminal."""
     yield from (f"{guide.title} ({guide.guide_hash})", "")
     for grade in guide.scale:
         yield f"{grade.value} {grade.name} (key {grade.key}): {grade.definition}"

@@ -49,7 +49,7 @@ def project_path() -> Path:
 
 
 def is_quiet() -> bool:
-    """Return whether --quiet was given."""
+    """Return whether the option --quiet was given on the command line."""
     return _quiet.get()
 
 
@@ -153,7 +153,7 @@ def refuse_unused(context: typer.Context, reason: str, *names: str) -> None:
 
 
 def refuse_others(context: typer.Context, reason: str, *allowed_names: str) -> None:
-    """Reject all options except the allowed ones."""
+    """Reject options of a command that were given but are not among `allowed_names`."""
     if refused := [name for name in find_given_flags(context) if name not in allowed_names]:
         refuse_unused(context, reason, *refused)
 

@@ -94,6 +94,6 @@ def _escape_unprintable(text: str) -> str:
 
 
 def _quote_value(value: Any) -> str:
-    """Write a log value on one line."""
+    """Return a value as one line of text for the log, in quotes if needed."""
     text = str(value)
     return text if text.isprintable() and " " not in text and text else json.dumps(text)

@@ -79,7 +79,7 @@ class Option:
 
     @property
     def spelling(self) -> str:
-        """Return the spelling of the command's option."""
+        """Return the option as people type it on the command line, such as --min-length."""
         return self.flag or f"--{self.name.replace('_', '-')}"
 
     @property

@@ -51,7 +51,7 @@ class RetryPolicy(NamedTuple):
 
 
 class RequestFailure(NamedTuple):
-    """The reason why a request got no answer.
+    """A failed request to a server, with the reason why no answer came.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class WebAnswer(NamedTuple):
 
     @property
     def is_busy(self) -> bool:
-        """Return whether the same request may succeed later."""
+        """Return whether the server is busy, so that the same request may succeed later."""
         return self.status in _BUSY or self.status >= 500
 
 

@@ -139,7 +139,7 @@ def find_word_starts(text: str) -> list[int]:
 
 
 def _choose_run_pattern(text: str) -> re.Pattern[str]:
-    """Choose the fastest pattern that cuts an unfolded text."""
+    """Choose the fastest pattern that splits this unfolded text into runs of letters."""
     if text.isascii():
         return _ASCII_WORD
     return _compile_patterns().raw_run if any(map(_is_special, set(text))) else _SIMPLE_WORD

@@ -43,7 +43,7 @@ def evaluate_runs(
     reading: ReadingOptions = ReadingOptions(),
     by_query: bool = False,
 ) -> Evaluation:
-    """Score run files on a release.
+    """Score systems' run files on the queries of a release.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def _evaluate_sources(
     reading: ReadingOptions,
     progress: Progress,
 ) -> tuple[list[ScoredSystem], Evaluation]:
-    """Read and score the systems, and compute all results."""
+    """Read and score the systems' run files, and compute all results of the evaluation."""
     runs_of: dict[str, list[SystemRun]] = {}
     for source in runs:
         runs_of.setdefault(source.name, []).append(read_run(source, release, reading, progress))

@@ -1,4 +1,4 @@
-"""Records of an evaluation of runs or of answers."""
+"""Records with the results of an evaluation of runs or of answers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class EvaluatedSystem:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """An evaluation of runs on parts of a release.
+    """The results of evaluating systems' runs on parts of a release.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class AnsweringSystem:
 
 @dataclass(frozen=True)
 class AnswerEvaluation:
-    """An evaluation of answers on parts of a release.
+    """The results of evaluating systems' answers on parts of a release.
 
     Attributes
     ----------

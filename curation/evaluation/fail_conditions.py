@@ -63,7 +63,7 @@ class FailCondition(NamedTuple):
 
 
 def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
-    """Read `--fail-if` conditions from their texts.
+    """Parse the texts of `--fail-if` conditions.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
 
 
 def list_needed_facets(conditions: Iterable[FailCondition]) -> list[str]:
-    """List the facets that the conditions name."""
+    """List the facets, such as stratum or tag, that `--fail-if` conditions name."""
     return list(dict.fromkeys(condition.facet for condition in conditions if condition.facet is not None))
 
 

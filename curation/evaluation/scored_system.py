@@ -42,7 +42,7 @@ class ScoredSystem:
 
     @property
     def rows(self) -> list[RunRows]:
-        """Return the rows of each run."""
+        """Return the rows (documents with scores) of each of the system's runs."""
         return [run.rows for run in self.runs]
 
     @cached_property
@@ -54,7 +54,7 @@ class ScoredSystem:
 def score_system(
     name: str, runs: Sequence[SystemRun], release: EvaluatedRelease, measures: Sequence[Measure]
 ) -> ScoredSystem:
-    """Score the runs of one system."""
+    """Score all runs of one system on a release."""
     runs = [replace(run, rows=add_whole_documents(run.rows, release, measures)) for run in runs]
     first_run, *other_runs = runs
     ranking = rank(first_run.rows, release.qrels)

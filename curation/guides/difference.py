@@ -41,7 +41,7 @@ class GradeChange:
 
     @property
     def summary(self) -> str:
-        """Return the kind of change in a few words."""
+        """Say in a few words how the grade changed between the two guides."""
         if self.kind != "changed":
             return self.kind
         return ", ".join(_SUMMARIES[entry] for entry in self.changed)

@@ -36,7 +36,7 @@ class GuideDraft(NamedTuple):
 
 
 def save_draft(store: Store, source: str, author: str, seen_revision: int | None) -> GuideDraft:
-    """Save the author's draft.
+    """Save the text of an author's draft of the guide as its next revision.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class WorkedExample(BaseModel):
 
 
 class Grade(BaseModel):
-    """One relevance grade of the guide's scale."""
+    """One relevance grade on the scale of a labeling guide."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

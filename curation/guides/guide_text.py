@@ -65,7 +65,7 @@ class _FrontMatter(BaseModel):
 
 
 def read_guide(path: Path | None = None) -> Guide:
-    """Return the labeling guide in a file.
+    """Read the labeling guide from a file, or goldgrade's own guide.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class ImportOutcome(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Return the outcome as sentences."""
+        """Return the outcome of the import as sentences, the summary first."""
         return [self.sentence, *describe_left_out(self.left_out, self.unit), *self.remarks]
 
 

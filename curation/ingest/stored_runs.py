@@ -14,7 +14,7 @@ _NAME = re.compile(r"[\w.+@-]+")
 
 
 class Run(NamedTuple):
-    """A stored run without its entries."""
+    """A stored run: its id, its name and where it came from, without its ranked documents."""
 
     run_id: str
     name: str

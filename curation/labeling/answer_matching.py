@@ -38,7 +38,7 @@ WAITING, UNWRITTEN, AGREED, SINGLE, UNANSWERABLE, DISPUTED, DECIDED = OUTCOMES
 
 
 class AnswerOutcome(NamedTuple):
-    """The outcome for a query in an answer task.
+    """The outcome for one query of an answer task: reference answers, unanswerable, disputed or open.
 
     Attributes
     ----------

@@ -52,7 +52,7 @@ GROUP BY presentation_id
 
 @dataclass(frozen=True)
 class Submission:
-    """An annotator's action on a presentation.
+    """An annotator's action on a presentation, such as a grade or an undo, as submitted.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Submission:
 
 
 class Outcome(NamedTuple):
-    """The outcome of a submission.
+    """The outcome of a submission: saved, repeated, outdated, or refused with a reason.
 
     status: 'saved' (`message` says if the judgment is late); 'repeated' (the same action was saved before);
         'stale' (the presentation has changed since it was shown: look again at `revision`); 'refused'
@@ -134,7 +134,7 @@ class JudgingContext(NamedTuple):
 
 
 class JudgmentEvent(NamedTuple):
-    """A row of `judgment_events`."""
+    """A judgment event: a row of the table `judgment_events`."""
 
     presentation_id: str
     revision: int

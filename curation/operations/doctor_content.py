@@ -126,7 +126,7 @@ def check_backups(store: Store) -> Iterator[DoctorFinding]:
 
 
 def check_clock(store: Store) -> Iterator[DoctorFinding]:
-    """Check that no event lies in the future."""
+    """Check that no stored event has a time in the future, which would mean a wrong clock."""
     with store.reading() as cursor:
         [(last_event,)] = cursor.execute("SELECT max(happened_at) FROM events").fetchall()
     if last_event is not None and last_event - utc_now() > MAX_CLOCK_LEAD:

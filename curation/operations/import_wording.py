@@ -88,5 +88,5 @@ def reword(text: str, request: ImportRequest) -> str:
 
 
 def reword_outcome(outcome: ImportOutcome, request: ImportRequest) -> ImportOutcome:
-    """Rewrite the remarks of an outcome for a page."""
+    """Rewrite the remarks of an import's outcome in the words of a page."""
     return outcome._replace(remarks=[reword(remark, request) for remark in outcome.remarks])

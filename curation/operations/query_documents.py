@@ -68,7 +68,7 @@ class QueryVote(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryDocument:
-    """One candidate of a query.
+    """One candidate document of a query, with its ranks, votes and grade.
 
     Attributes
     ----------

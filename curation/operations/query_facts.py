@@ -48,7 +48,7 @@ class EditedTexts(NamedTuple):
 
 
 class QueryFacts(NamedTuple):
-    """The facts of a query.
+    """The facts of one query that reviewers and leads see, such as its information need and its stratum.
 
     Attributes
     ----------

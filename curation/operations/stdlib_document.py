@@ -21,7 +21,7 @@ class StdlibDocument(NamedTuple):
 
 
 def make_document(name: str, title: str, docstring: object) -> Iterator[StdlibDocument]:
-    """Yield the document of an object with a docstring."""
+    """Yield the demo document for an object of the standard library, if the object has a docstring."""
     if isinstance(docstring, str) and docstring.strip():
         body = inspect.cleandoc(docstring).strip()
         yield StdlibDocument(name, title.replace("builtins.", ""), body, name.partition(".")[0])

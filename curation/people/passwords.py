@@ -22,7 +22,7 @@ _hasher = argon2.PasswordHasher()
 
 
 class StoredPassword(NamedTuple):
-    """A person's newest password, as a hash."""
+    """A person's newest password, stored as a hash with its revision number."""
 
     revision: int
     hash: str

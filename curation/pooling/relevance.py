@@ -41,7 +41,7 @@ class Relevance(NamedTuple):
         return self._replace(grades=grades, open=self.open.difference(sealed_pairs))
 
     def with_outside(self, pairs: Iterable[Pair]) -> Relevance:
-        """Count pairs outside their query's filter as not relevant."""
+        """Return the relevance in which pairs outside their query's filter count as not relevant."""
         outside = frozenset(pairs)
         grades = {**self.grades, **dict.fromkeys(outside, self.lowest)}
         relevance = self._replace(grades=grades, outside=outside)
@@ -60,7 +60,7 @@ class Relevance(NamedTuple):
         return pair in self.grades or pair in self.open
 
     def count_ungraded(self, pairs: set[Pair]) -> dict[str, int]:
-        """Count the pairs without a relevance grade, by reason."""
+        """Count those of these pairs that have no relevance grade, by reason."""
         ungraded = pairs - self.grades.keys()
         judged = len(ungraded & self.open)
         counts = {"judged, but without a grade (disputed or cannot tell)": judged}

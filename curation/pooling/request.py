@@ -14,7 +14,7 @@ SYSTEMS = ("bm25", "dense", "hybrid")
 
 @dataclass(frozen=True)
 class PoolRequest:
-    """A request for a pool.
+    """A request for a pool: its systems, depth, random negatives and budget.
 
     Attributes
     ----------

@@ -75,7 +75,7 @@ class QuarterOpened:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Return a table of each annotator's number of items."""
+        """Return a table of how many items each annotator gets in the opened round."""
         return (Table("Items by annotator", ("annotator", "items"), tuple(self.round.per_annotator.items())),)
 
 

@@ -129,7 +129,7 @@ class _GradeState(NamedTuple):
 
 
 def read_plan_result(cursor: Cursor, plan: StoredPlan) -> QuarterResult:
-    """Read a plan's pairs with their current grades.
+    """Read the pairs of a re-labeling plan with their old and their current grades.
 
     For a closed quarter, see `fixed_reports.read_report_inputs`.
     """

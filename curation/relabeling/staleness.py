@@ -81,7 +81,7 @@ class RelabelingCalendar:
 
 @dataclass(frozen=True)
 class QueryStaleness:
-    """The staleness of a query.
+    """The staleness of a query: the mean score of its pairs, and counts of stale and changed pairs.
 
     Attributes
     ----------

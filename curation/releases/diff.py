@@ -43,7 +43,7 @@ class ReleaseSummary(NamedTuple):
 
 
 class ComparedRelease:
-    """A release whose rows are arranged for the comparison.
+    """One of two compared releases, with its rows arranged for the comparison.
 
     closed: queries whose grades are missing in one of the releases, and are therefore left out of both.
     """

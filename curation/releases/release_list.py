@@ -13,7 +13,7 @@ from curation.store import Store
 
 
 class ListedRelease(NamedTuple):
-    """A release in the list of releases.
+    """A release as the list of releases shows it, with how often its sealed grades were used.
 
     Attributes
     ----------

@@ -113,5 +113,5 @@ def _make_reason_error(release: FrozenRelease, sealed: Collection[str]) -> Refus
 
 
 def _repeat_option(flag: str, parts: Iterable[str]) -> str:
-    """Return the command-line option once for each part."""
+    """Write a command-line option once for each part, such as --part dev --part test."""
     return " ".join(f"{flag} {part}" for part in parts)

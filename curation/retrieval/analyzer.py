@@ -15,7 +15,7 @@ _STEMMER, _KEPT_WORDS = "stemmer", "kept stop words"
 
 
 def read_analyzer(cursor: Cursor) -> Analyzer:
-    """Read the project's analyzer."""
+    """Read the project's settings for stemming and kept stop words."""
     kept_words = frozenset((get_setting(cursor, _KEPT_WORDS) or "").split())
     return Analyzer(get_setting(cursor, _STEMMER) or None, kept_words)
 

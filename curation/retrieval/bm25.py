@@ -76,7 +76,7 @@ class Bm25:
         return settings | {name: value for name, value in others.items() if value}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[Hits]:
-        """See `Retriever.search`."""
+        """Search by BM25: find the best documents for each query (see `Retriever.search`)."""
         postings = self._load_postings(progress)
         query_words = [self._find_words(query.text) for query in queries]
         search = choose_search(postings, query_words)
@@ -88,11 +88,11 @@ class Bm25:
         return hits
 
     def has_hits(self, query: Query) -> bool:
-        """Return whether the query has a hit."""
+        """Return whether BM25 finds at least one document for a query."""
         return bool(self._find_words(query.text))
 
     def explain_no_hits(self, query: Query) -> str:
-        """See `Retriever.explain_no_hits`."""
+        """Explain why BM25 finds no document for a query (see `Retriever.explain_no_hits`)."""
         if not split_words(query.text):
             return "the query has no words"
         if not content_words(query.text, self._analyzer.stop_words):

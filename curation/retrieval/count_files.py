@@ -77,7 +77,7 @@ class CountFiles(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """Return the prefix of these files' names."""
+        """Return the prefix that the names of all these word-count files have."""
         return self.rules_hash[:_PREFIX_LENGTH]
 
     def make_file_name(self, hashes: pa.StringArray) -> str:

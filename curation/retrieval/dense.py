@@ -83,7 +83,7 @@ class Dense:
         return {"formula": "cosine", "model": self._model_name, "passages": passages}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[Hits]:
-        """See `Retriever.search`.
+        """Search by embeddings: find the best documents for each query (see `Retriever.search`).
 
         Raises
         ------
@@ -104,7 +104,7 @@ class Dense:
         return hits
 
     def explain_no_hits(self, query: Query) -> str:
-        """See `Retriever.explain_no_hits`."""
+        """Explain why dense search finds no document for a query (see `Retriever.explain_no_hits`)."""
         if not split_words(query.text):
             return "the query has no words"
         return "no document has a cosine above zero"

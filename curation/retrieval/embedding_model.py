@@ -119,7 +119,7 @@ def encode(encoder: Any, texts: Sequence[str], kind: Kind) -> Vectors:
 
 
 def load_model(location: str, ask_hub: bool) -> Any:
-    """Load a model.
+    """Load an embedding model from a folder, or by its name on the model hub.
 
     Raises
     ------

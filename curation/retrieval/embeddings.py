@@ -205,7 +205,7 @@ def _embed_missing(
 
 
 def _append(cursor: Cursor, name: str, text_hashes: Sequence[str], vectors: Vectors) -> None:
-    """Store the vectors that the project lacks."""
+    """Store embeddings of texts under a model's name, except vectors that the project already has."""
     values = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
     rows = pa.table({"text_hash": list(text_hashes), "vector": values})
     with reading_arrow(cursor, embedded=rows):

@@ -54,7 +54,7 @@ class Hybrid:
         return {"formula": "rrf", "k": RRF_K, "list_depth": LIST_DEPTH, "parts": settings}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> HitLists:
-        """See `Retriever.search`."""
+        """Search with each fused retriever, and fuse the lists of each query (see `Retriever.search`)."""
         lists = [retriever.search(queries, LIST_DEPTH, progress) for retriever in self._retrievers]
         return self.fuse_lists(lists, depth)
 
@@ -63,5 +63,5 @@ class Hybrid:
         return [fuse(lists)[:depth] for lists in zip(*lists_by_retriever, strict=True)]
 
     def explain_no_hits(self, query: Query) -> str:
-        """See `Retriever.explain_no_hits`."""
+        """Explain why no fused retriever finds a document for a query (see `Retriever.explain_no_hits`)."""
         return "; ".join(f"{system.name}: {system.explain_no_hits(query)}" for system in self._retrievers)

@@ -37,9 +37,9 @@ class ImportedRun:
                 self.outside += 1
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> HitLists:
-        """See `Retriever.search`."""
+        """Return the stored run's list for each query (see `Retriever.search`)."""
         return [self._hits.get(query.query_id, [])[:depth] for query in queries]
 
     def explain_no_hits(self, query: Query) -> str:
-        """See `Retriever.explain_no_hits`."""
+        """Explain why the stored run has no document for a query (see `Retriever.explain_no_hits`)."""
         return "the run has no result for the query"

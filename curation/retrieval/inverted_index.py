@@ -76,7 +76,7 @@ def build_index(batches: Sequence[WordCounts], positions: Positions) -> CorpusIn
 
 
 def count_grams(words: pa.StringArray) -> int:
-    """Count the grams among these words."""
+    """Count how many of these words are grams of scripts without spaces."""
     return int(pc.sum(pc.starts_with(words, GRAM)).as_py() or 0)
 
 

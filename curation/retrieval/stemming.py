@@ -12,7 +12,7 @@ from curation.core.words import fold
 
 @lru_cache(maxsize=262_144)
 def stem_word(language: str, word: str) -> str:
-    """Reduce a folded word to its stem."""
+    """Reduce a word to its stem, so that "filters" and "filter" match."""
     import snowballstemmer
 
     stem: str = snowballstemmer.stemmer(language).stemWord(word)

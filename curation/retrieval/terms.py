@@ -1,4 +1,4 @@
-"""Content words: the terms of lexical retrieval.
+"""Content words of texts, which lexical retrieval uses as its search terms.
 
 Stop words are only articles, pronouns, auxiliaries, prepositions, conjunctions and question words. Negations
 (`not`, `without`) are content words, because a negation reverses a query. Numbers and single letters are
@@ -46,7 +46,7 @@ class Analyzer(NamedTuple):
 
     @property
     def stop_words(self) -> frozenset[str]:
-        """Return the words that are not terms."""
+        """Return the stop words: the words that lexical search ignores."""
         return STOP_WORDS - self.kept_words
 
 

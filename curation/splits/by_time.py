@@ -18,7 +18,7 @@ from curation.splits.assignment import Fractions, Groups, Parts, list_members
 
 @dataclass(frozen=True)
 class ByTime:
-    """Facts about a split of queries by time.
+    """Facts about a split by time: when parts begin, and which queries are on the wrong side.
 
     Attributes
     ----------

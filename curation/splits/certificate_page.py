@@ -60,7 +60,7 @@ def summarize_certificate(certificate: Certificate) -> list[str]:
 
 
 def _describe_verdict(certificate: Certificate) -> str:
-    """Describe the ties between parts of the split.
+    """Say whether the exhaustive check found ties between parts of the split, and how many.
 
     Shared documents are named even if the request skips them.
     """

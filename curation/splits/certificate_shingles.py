@@ -100,7 +100,7 @@ def _is_letter(letter: str) -> bool:
 
 
 def _find_whole_words(text: str) -> list[str]:
-    """Find the words of a text.
+    """Find the words of a text, keeping runs of scripts without spaces whole.
 
     A run of letters of a script without spaces is one word, and an apostrophe does not end a word.
     """

@@ -72,7 +72,7 @@ class SplitInputs:
 
 
 def restrict_inputs(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
-    """Reduce the inputs of a split to these queries."""
+    """Reduce the inputs of the search for ties to these queries."""
     query_ids = sorted(set(members) & set(inputs.queries))
     relevant = {query_id: inputs.relevant[query_id] for query_id in query_ids if query_id in inputs.relevant}
     documents = sorted(set().union(*relevant.values()))

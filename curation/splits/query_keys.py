@@ -35,7 +35,7 @@ _FIELD_VALUES = """
 
 
 def read_keys(cursor: Cursor, query_ids: Sequence[str], relevant: Relevant, kinds: Sequence[str]) -> Keys:
-    """Read the keys of these kinds for each query.
+    """Read the keys (sessions, document groups or fields) of each query, for these kinds of keys.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class FoundTies(NamedTuple):
 
 @dataclass(frozen=True)
 class TieSearch:
-    """Queries and rules for a search for ties.
+    """What a search for ties works on: the queries, the rules and the cuts.
 
     Attributes
     ----------

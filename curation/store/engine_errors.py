@@ -1,4 +1,4 @@
-"""Translation of DuckDB's errors into sentences for users."""
+"""Translation of errors from DuckDB into sentences for users."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _attached_files: set[Path] = set()
 
 
 class LockedError(duckdb.IOException):
-    """An error: another process holds the database file."""
+    """Error: another process holds the database file."""
 
 
 def is_attached(path: Path) -> bool:

@@ -29,7 +29,7 @@ class Migration(NamedTuple):
 
 
 def schema() -> str:
-    """Read the text of `schema.sql`."""
+    """Read the SQL of the first database schema, `schema.sql`."""
     return files("curation.store").joinpath("schema.sql").read_text(encoding="utf-8")
 
 

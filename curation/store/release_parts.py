@@ -187,7 +187,7 @@ def read_part(cursor: Cursor, release_id: str, part: str) -> PartText:
 
 
 def _join_pieces(lines: Iterable[str], size: int) -> Iterator[str]:
-    """Join lines into pieces of about `size` characters."""
+    """Join lines of text into pieces of about `size` characters each."""
     pending_lines: list[str] = []
     length = 0
     for line in lines:

@@ -82,7 +82,7 @@ def show(context: PageContext, file: StoredUpload, request: ImportRequest, findi
 
 
 def show_unreadable(error: CurationError, file: StoredUpload, request: ImportRequest) -> None:
-    """Show the reason why the file cannot be read."""
+    """Show the reason why an uploaded file cannot be read."""
     _show_problems(describe_refusal(error, request), file, request)
 
 

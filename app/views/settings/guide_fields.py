@@ -81,7 +81,7 @@ class PartForm:
             st.html(f'<p class="gs-problem" role="alert">{escape(text)}</p>')
 
     def button(self, label: str, icon: str, change: Change, part: int, *location: int | str) -> None:
-        """Show a button that adds or removes fields."""
+        """Show a button that adds or removes fields of the guide, such as a grade."""
         key = f"{self.key(*location)} {label}"
         st.button(label, icon=icon, key=key, on_click=_rearrange, args=(self.editor, change, part))
 

@@ -97,7 +97,7 @@ def _ask_documents(item: writing.WritingItem, acts: Acts, desk: Desk) -> list[in
 
 
 def _save_ticks(item: writing.WritingItem, writer: str, key: str) -> None:
-    """Store the ticked documents of an unfinished answer."""
+    """Store which documents are ticked for an answer that has not been sent yet."""
     ticks = [index for index in range(len(item.documents)) if st.session_state.get(f"tick {index} {key}")]
     writing.save_ticks(project_store(), writer, item.assignment_id, ticks)
 

@@ -72,7 +72,7 @@ def _environment() -> Environment:
 
 
 def _plain(value: float) -> str:
-    """Write a number on a scale without trailing zeros."""
+    """Write a number for the scale of a chart, without trailing zeros."""
     return f"{value:g}".replace("-", "\u2212")
 
 

@@ -35,7 +35,7 @@ class Screen(NamedTuple):
     is_terminal: bool
 
     def write(self, text: str, is_bold: bool = False) -> None:
-        """Write lines to the output device."""
+        """Write a text, which may have several lines, to the output device."""
         self.out.write(f"{self.bold(text) if is_bold else text}\n")
 
     def bold(self, text: str) -> str:

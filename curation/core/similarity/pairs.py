@@ -44,12 +44,12 @@ class Links(NamedTuple):
     similarity: Floats
 
     def at(self, indices: NDArray[Any]) -> Links:
-        """Select links by their indexes or by a mask."""
+        """Select links between similar texts by the links' indexes or by a mask."""
         return Links(self.first[indices], self.second[indices], self.similarity[indices])
 
 
 def concatenate_links(blocks: Sequence[Links]) -> Links:
-    """Concatenate blocks of links."""
+    """Join several blocks of links between similar texts into one."""
     if not blocks:
         return Links(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
     return Links(
@@ -145,7 +145,7 @@ class PairCollector:
             self._forest = [self._strongest()]
 
     def links(self) -> Links:
-        """Return the kept links, ordered by first and second."""
+        """Return the links that were kept, ordered by first and second text."""
         links = concatenate_links([self._strongest(), *self._whole])
         return links.at(np.lexsort((links.second, links.first)))
 

@@ -1,1 +1,1 @@
-"""Evaluation of systems' answers to queries."""
+"""Evaluation of the answers that RAG systems give to queries."""

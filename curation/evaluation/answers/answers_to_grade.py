@@ -45,7 +45,7 @@ GradingQuery = tuple[dict[str, str], list[str]]
 
 @dataclass(frozen=True)
 class AnswersToGrade:
-    """The files written so that annotators can grade answers.
+    """The report on the files that `write_answers_to_grade` wrote, with counts of answers.
 
     Attributes
     ----------

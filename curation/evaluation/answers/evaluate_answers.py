@@ -61,7 +61,7 @@ def evaluate_answers(
     reading: ReadingOptions = ReadingOptions(),
     fields: AnswerFields = AnswerFields(),
 ) -> AnswerEvaluation:
-    """Score systems' answer files on a release.
+    """Score systems' answer files on the queries of a release.
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
-"""Aggregations of scores over the strata of the corpus.
+"""Aggregations of scores over strata of the corpus, such as the macro mean and the worst stratum, with
+intervals.
 
     overall  the mean over queries
     macro    the mean over strata of their means

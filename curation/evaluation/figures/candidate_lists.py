@@ -106,7 +106,7 @@ def measure_hard_negatives(
 
 
 def find_hard_negatives(qrels: Qrels, pooled: PooledPairs) -> Mask:
-    """Find the grades of hard negatives, shape (J,)."""
+    """Find which of J grades belong to hard negatives, as booleans of shape (J,)."""
     proposed = np.array([pair in pooled.ranks for pair in qrels.pair_ids], bool)
     return proposed & (qrels.grade < qrels.relevant)
 

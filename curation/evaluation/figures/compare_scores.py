@@ -89,7 +89,7 @@ def _add_traffic(row: Comparison, measure: str, by_pair: Mapping[tuple[str, str]
 
 
 def _choose_strata(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:
-    """Choose which strata of a facet to compare.
+    """Choose the strata of a facet whose scores may be compared and shown.
 
     Strata with few sealed queries are left out, and also regions of the corpus with few queries.
     """

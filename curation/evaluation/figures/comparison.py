@@ -112,7 +112,7 @@ class Comparison:
 
 
 def select_overall(comparisons: Iterable[Comparison], measure: str) -> list[Comparison]:
-    """Select the comparisons on all queries by one measure."""
+    """Select the comparisons of systems by one measure that cover all queries."""
     return [row for row in comparisons if row.measure == measure and row.stratum is None]
 
 

@@ -145,7 +145,7 @@ def _measure_figure(run: RunScores, chosen: Ints, column: int, estimate: Estimat
 
 @dataclass(frozen=True)
 class StratumFigures(Generic[StratumFigure]):
-    """Values of the measures for one kind of query.
+    """A system's values of the measures for one kind of query, with the number of queries.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ from curation.evaluation.figures.comparison import Comparison
 
 
 class LeaderboardRow(NamedTuple):
-    """A system as a row of the leaderboard.
+    """One row of the leaderboard: a system with its value, its possible ranks and its letters.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ class PairCall(NamedTuple):
 
 
 class JudgePlan(NamedTuple):
-    """The calls that a request needs.
+    """The calls to the model that a request for a judge's grades needs.
 
     Attributes
     ----------

@@ -164,7 +164,7 @@ def _read_current_sample(cursor: Cursor) -> dict[str, FrameRow]:
 
 
 def _refuse_other_sample(release: FrozenRelease, missing: Collection[str]) -> None:
-    """Reject a release with queries outside the current sample."""
+    """Reject a release that contains queries outside the project's current sample."""
     if missing:
         raise RefusedError(
             f"The project's current sample lacks {pluralize(len(missing), 'query', 'queries')} of the "
@@ -207,5 +207,5 @@ def _refuse_split_by_time(release: FrozenRelease) -> None:
 
 
 def name_examples(names: Collection[str]) -> str:
-    """Name the first three of several names as examples."""
+    """Write the first three of several names, as examples in an error message."""
     return ", ".join(repr(name) for name in sorted(names)[:3])

@@ -20,7 +20,7 @@ _LABELS = {measure.name: measure.label for measure in COEFFICIENTS} | {KAPPA: "C
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """A judge's agreement with people, from `measure_agreement`.
+    """A judge's agreement with people, as computed by the module `measure_agreement`.
 
     Attributes
     ----------

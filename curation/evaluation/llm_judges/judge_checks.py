@@ -80,7 +80,7 @@ class OwnAnswers(NamedTuple):
 
 
 class JudgeChecks(NamedTuple):
-    """The checks of a judge.
+    """The results of the checks of a judge: consistency, bias, most frequent grade and length bias.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class JudgeChecks(NamedTuple):
 
     @property
     def table(self) -> Table:
-        """Make a table of the checks with their intervals."""
+        """Make a table of the checks on a judge, with the checks' intervals."""
         shares = (
             f"{percent(self.modal_share)} of the judge's grades, {percent(self.human_share)} of "
             "people's grades"
@@ -142,7 +142,7 @@ def check_judge(
     own: OwnAnswers,
     seed: int,
 ) -> JudgeChecks:
-    """Compute the checks of a judge.
+    """Check a judge: consistency, bias by kind of query, most frequent grade and length bias.
 
     Parameters
     ----------

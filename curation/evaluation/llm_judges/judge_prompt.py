@@ -32,7 +32,7 @@ NO_GRADE = "the answer has no grade of the scale"
 
 
 class JudgeAnswer(NamedTuple):
-    """A judge's answer about a pair.
+    """A judge's answer about a query-document pair: the grade, quotes, and why a grade is missing.
 
     Attributes
     ----------

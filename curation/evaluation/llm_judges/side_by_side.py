@@ -1,4 +1,4 @@
-"""Judges side by side, on the same human-graded pairs.
+"""The comparison of several judges side by side, on the same pairs that people graded.
 
 The resamples of queries are the same for all judges, so the differences between judges are paired.
 """

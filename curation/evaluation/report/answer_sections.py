@@ -114,7 +114,7 @@ def count_compared_queries(evaluation: AnswerEvaluation) -> str:
 
 
 def define_measures(measures: Sequence[str]) -> str:
-    """Define the measures of answers in sentences."""
+    """Write a sentence that defines each of these answer measures."""
     return " ".join(text for name, text in _DEFINITIONS.items() if name in measures)
 
 

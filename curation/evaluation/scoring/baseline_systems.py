@@ -48,7 +48,7 @@ class EngineLists:
         return hits
 
     def explain_no_hits(self, query: Query) -> str:
-        """Implement `Retriever.explain_no_hits`."""
+        """Explain why the engine returned no document for a query (see `Retriever.explain_no_hits`)."""
         return self.lists[query.query_id].left_out or "the engine found nothing for the query"
 
 
@@ -72,7 +72,7 @@ class ChunkedSystem:
         self.search = system.search
 
     def explain_no_hits(self, query: Query) -> str:
-        """Implement `Retriever.explain_no_hits`, for chunks instead of documents."""
+        """Explain why a search found no chunk for a query (see `Retriever.explain_no_hits`)."""
         return self._system.explain_no_hits(query).replace("documents", "chunks")
 
 

@@ -83,7 +83,7 @@ def find_texts(
 
 
 def count_words(column: pa.Array) -> Ints:
-    """Count the words in each line's text, shape (C,)."""
+    """Count the words in the chunk text of each of C lines, shape (C,)."""
     encoded = column.dictionary_encode()
     words = [len(find_word_starts(text)) for text in encoded.dictionary.to_pylist()]
     return np.array(words, np.int64)[to_ints(encoded.indices)]

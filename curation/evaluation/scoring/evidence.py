@@ -64,7 +64,7 @@ class EvidenceRanges:
 def make_evidence_ranges(
     marked_spans: Mapping[Pair, Iterable[Span]], grades: Mapping[Pair, int], query_ids: Sequence[str]
 ) -> EvidenceRanges:
-    """Convert the character ranges marked in documents to columns.
+    """Convert marked evidence, given as character ranges by query-document pair, to columns.
 
     Parameters
     ----------

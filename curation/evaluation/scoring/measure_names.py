@@ -152,7 +152,7 @@ KINDS = {
 
 
 class Measure(NamedTuple):
-    """A measure with its depth and parameters.
+    """A measure with its depth and parameters, such as ndcg_exp@10.
 
     Attributes
     ----------
@@ -262,7 +262,7 @@ def choose_measures(
 
 
 def list_additional_measures(grades: Sequence[int]) -> tuple[str, ...]:
-    """Return the names in `ADDITIONAL_MEASURES` allowed by the scale."""
+    """Return the names in `ADDITIONAL_MEASURES` of the measures that a grade scale allows."""
     return tuple(measure.name for measure in choose_measures(grades, None, ADDITIONAL_MEASURES))
 
 

@@ -84,12 +84,12 @@ def score_run(run: Mapping[str, Mapping[str, float]], qrels: Qrels, measures: Se
 
 
 def score_rows(rows: RunRows, qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
-    """Score a run given as rows."""
+    """Score a run that is given as rows of documents with scores."""
     return score_ranking(rankings.rank(rows, qrels), qrels, measures)
 
 
 def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
-    """Score a run given as a ranking."""
+    """Score a run that is given as ranked documents with their grades."""
     values = compute_values(ranking, qrels, measures)
     if_none, if_all = compute_unjudged_bounds(ranking, qrels, measures, values)
     longest_words = ranking.chunks.longest_words if ranking.chunks else 0

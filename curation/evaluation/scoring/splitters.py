@@ -27,7 +27,7 @@ _HEADING_OR_FENCE = re.compile(r"^ {0,3}(?:(#{1,6})(?=\s)|(`{3,}|~{3,}))", re.MU
 
 
 def parse_splitters(names: Iterable[str]) -> dict[str, Split]:
-    """Return the splitter for each name, each splitter once.
+    """Map each splitter's name, such as 200/50, to its splitter; repeated names count once.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def _split_by_window(body: str, size: int, overlap: int) -> list[Span]:
 
 
 def _find_headings(body: str) -> Iterator[int]:
-    """Yield where headings begin, outside fenced code."""
+    """Yield the positions at which Markdown headings begin, except inside fenced code."""
     fence = ""
     for match in _HEADING_OR_FENCE.finditer(body):
         if match[1] and not fence:

@@ -76,7 +76,7 @@ class ReadingOptions(NamedTuple):
 
 @dataclass(frozen=True)
 class SystemRun:
-    """A run read from its file for a release.
+    """A run as read from its file, limited to the evaluated queries of a release.
 
     Attributes
     ----------
@@ -207,7 +207,7 @@ class _SystemRunReader:
         )
 
     def _select_evaluated_lines(self, columns: RunColumns) -> _RunLines:
-        """Keep the run-file lines of evaluated queries."""
+        """Keep only the lines of the run file that are about evaluated queries."""
         indexes = np.array([self._query_indexes.get(name, -1) for name in columns.queries.values], np.int64)
         query = indexes[columns.queries.codes]
         is_evaluated = query >= 0
@@ -272,7 +272,7 @@ class _SystemRunReader:
         return order_chunks(query, scores, documents, columns, self._release.bodies.bounds)
 
     def _choose_best_lines(self, lines: _RunLines, has_chunks: bool) -> Ints:
-        """Choose for each document the best-ranked line.
+        """Choose, for each document of a query, its line with the best rank.
 
         The remaining lines are chunks of the document, or repeated documents, which are counted or refused.
         """

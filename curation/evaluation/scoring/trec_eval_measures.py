@@ -39,14 +39,14 @@ class JudgedRanks(NamedTuple):
 
 
 def find_judged_ranks(qrels: Qrels, ranking: Rankings) -> JudgedRanks:
-    """Find the judged documents in a ranking."""
+    """Find the ranks of the judged documents in a run."""
     is_judged = ranking.grade_index != UNJUDGED
     grade = qrels.grade[ranking.grade_index[is_judged]]
     return JudgedRanks(ranking.query[is_judged], ranking.rank[is_judged], grade, *qrels.grade_counts)
 
 
 def add_highest_grades(judged: JudgedRanks, query: Ints, rank: Ints) -> JudgedRanks:
-    """Add documents that are given the highest grade.
+    """Add unjudged documents as if people had given them the highest grade.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def compute_measures(measures: Sequence[Measure], qrels: Qrels, judged: JudgedRa
 
 
 class _RelevantRanks(NamedTuple):
-    """Ranks of the relevant documents in a run.
+    """The ranks of the relevant documents that a run returned, by query.
 
     Attributes
     ----------

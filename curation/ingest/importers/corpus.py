@@ -78,7 +78,7 @@ class CorpusImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """Return the outcome of the import."""
+        """Return the outcome of the corpus import as counts and sentences."""
         sentence = f"The corpus now has {pluralize(self.documents, 'document')}."
         if not self.is_new:
             sentence = (
@@ -199,7 +199,7 @@ def import_corpus_files(
 
 
 def record_import(cursor: Cursor, detail: dict[str, Any], result: CorpusImport, author: str) -> None:
-    """Record an import of documents in the audit trail."""
+    """Record an import of documents, with its counts, in the audit trail."""
     counts = {name: getattr(result, name) for name in ("snapshot", "added", "changed", "removed", "left_out")}
     record_event(cursor, "import corpus", detail | counts, author)
 

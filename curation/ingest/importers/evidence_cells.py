@@ -47,7 +47,7 @@ class StatedEvidence(NamedTuple):
 
 
 def parse_evidence(value: Any) -> tuple[StatedEvidence, ...]:
-    """Return the ranges of evidence in a cell.
+    """Parse the ranges of evidence that a cell of a file states.
 
     Raises
     ------

@@ -185,7 +185,7 @@ class JudgmentFile:
         ]
 
     def _add_file_problems(self) -> None:
-        """Add problems that concern the file as a whole."""
+        """Record the problems that concern the judgments file as a whole."""
         for (_, problem), lines in self._unknown_grades.items():
             how_often = f" (on {len(lines):,} {self._problems.unit}s)" if len(lines) > 1 else ""
             self._problems.add(lines[0], f"{problem}{how_often}", self._advise_grade_map())

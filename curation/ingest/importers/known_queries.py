@@ -113,7 +113,7 @@ class KnownQueries:
         return query_by_id or (queries_by_text[0] if queries_by_text else None)
 
     def find_each(self, names: Iterable[str]) -> QueryLookup:
-        """Find the query of each name."""
+        """Find the query that each of these names (ids or texts) stands for."""
         query_ids: dict[str, None] = {}
         problems: list[str] = []
         unknown: list[str] = []

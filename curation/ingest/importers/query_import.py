@@ -109,7 +109,7 @@ class QueryImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """Return the outcome of the import."""
+        """Return the outcome of the import of queries as counts and sentences."""
         counts = {"added": self.added, "changed": self.changed, "unchanged": self.unchanged}
         changes = bool(self.added or self.changed or self.answers or self.tags_added)
         sentence = (
@@ -280,7 +280,7 @@ def _read_tags(record: Record, columns: Iterable[str], problems: Problems) -> tu
 def _list_answers(
     cursor: Cursor, rows: Iterable[ImportedQuery], id_of: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return reference answers by the project's query id."""
+    """Return the file's reference answers by the project's query id."""
     return {query_id: row.answers for query_id, row in _resolve_rows(cursor, rows, id_of) if row.answers}
 
 

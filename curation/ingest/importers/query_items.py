@@ -55,7 +55,7 @@ class QueryItemsImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """Return the outcome of the import."""
+        """Return the outcome of the import of answers or nuggets as counts and sentences."""
         of_nuggets = isinstance(self.fields, NuggetFields)
         unit, item = ("nuggets", "nugget") if of_nuggets else ("answers", "reference answer")
         counts = {"new": self.new, "changed": self.changed, "unchanged": self.unchanged}

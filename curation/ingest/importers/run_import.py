@@ -79,7 +79,7 @@ class RunImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """Return the outcome of the import."""
+        """Return the outcome of the run's import as counts and sentences."""
         places = f"{pluralize(self.entries, 'place')} for {pluralize(self.queries, 'query', 'queries')}"
         sentence = f"Nothing changed: the project already has this run {self.name!r} with {places}."
         if self.is_new:

@@ -72,7 +72,7 @@ class BoundedText:
         self._text.write(part)
 
     def whole(self) -> str:
-        """Return the whole text."""
+        """Return the text that was built from all parts so far."""
         return self._text.getvalue()
 
 

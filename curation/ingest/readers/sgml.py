@@ -1,4 +1,4 @@
-"""Parsing of SGML in the classic test collections.
+"""Parsing of SGML, the mark-up in which old test collections are written.
 
 Each function passes over a text once and stores nothing for single tags, so that a broken file takes no more
 time or memory than a valid file.

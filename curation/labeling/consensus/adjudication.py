@@ -72,7 +72,7 @@ class DecisionImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """Return the imported decisions as sentences."""
+        """Return the outcome of the import of decisions as counts and sentences."""
         sentence = self.sentences[0] if self.decided else "Nothing changed: the file has no new decisions."
         figures = {"pairs": self.decided, "lines": self.decided + sum(self.left_out.values())}
         remarks = [describe_fields(self.fields)]

@@ -54,7 +54,7 @@ class DecisionView(NamedTuple):
 
 
 class CaseView(NamedTuple):
-    """A pair as shown on a reviewer's screen.
+    """A judged query-document pair as a reviewer's screen shows it.
 
     Attributes
     ----------

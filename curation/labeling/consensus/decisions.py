@@ -122,7 +122,7 @@ def read_judged_versions(cursor: Cursor, pairs: Pairs | None = None) -> dict[Pai
 
 
 def read_recent_decisions(store: Store, reviewer: str, limit: int = 10) -> list[ReviewerDecision]:
-    """Read a reviewer's last current decisions, newest first."""
+    """Read the last decisions of a reviewer that still count, newest first."""
     sql = f"SELECT {_COLUMNS} FROM current_adjudications WHERE reviewer = ? ORDER BY written DESC LIMIT ?"  # noqa: S608
     with store.reading() as cursor:
         return fetch(cursor, ReviewerDecision, sql, [reviewer, limit])

@@ -66,7 +66,7 @@ class ConsensusRule:
 
     @property
     def by_errors(self) -> bool:
-        """Return whether the rule estimates annotators' errors."""
+        """Return whether this consensus rule estimates annotators' errors, as Dawid-Skene does."""
         return self.name == DAWID_SKENE
 
     @property

@@ -59,7 +59,7 @@ class Votes(NamedTuple):
 
 
 class VotesByPair(NamedTuple):
-    """The rows of `Votes` grouped by pair, as arrays.
+    """All votes grouped by query-document pair, as arrays.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def choose_decisions_view(cursor: Cursor) -> str:
 
 
 def group_votes(rows: pa.Table) -> VotesByPair:
-    """Group the rows of `Votes` by pair."""
+    """Group votes by query-document pair."""
     row_count = rows.num_rows
     begins_pair = np.ones(row_count, dtype=bool)
     for name in ("query_id", "document_id"):

@@ -133,7 +133,7 @@ def _find_matches(text: str, stems: frozenset[str]) -> Iterator[tuple[str, int, 
 
 
 def _join_overlapping(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join ordered spans that overlap; adjacent spans stay separate."""
+    """Join overlapping spans of a text, given in order; adjacent spans stay separate."""
     first, last = 0, 0
     for start, end in spans:
         if start >= last:

@@ -66,7 +66,7 @@ def list_sentences(body: str) -> list[Sentence]:
 
 
 def locate_sentences(text: str, body: str, kind: str) -> list[Sentence]:
-    """Find the sentences of a drawn body.
+    """Find the sentences in the text of a drawn document, with their ranges in the stored body.
 
     Parameters
     ----------

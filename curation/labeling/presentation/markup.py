@@ -79,7 +79,7 @@ _SPACE = re.compile(r"[ \t\n\f\r]+")
 
 
 class Element(NamedTuple):
-    """A safe element with its attributes and content.
+    """A safe HTML element of a document, with its attributes and content.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Leaf(NamedTuple):
 
 @dataclass(slots=True)
 class Branch:
-    """An element, with its range in the tree's text."""
+    """An element of a document's tree, with its range in the tree's text."""
 
     name: str
     attributes: dict[str, str]

@@ -136,7 +136,7 @@ def _split_into_units(tree: Tree, start: int, end: int, longest: int) -> list[_U
 
 
 def _join_headings(units: Sequence[_Unit], longest: int) -> list[_Unit]:
-    """Join each heading with the next part."""
+    """Join each heading with the part of the text that follows it."""
     joined: list[_Unit] = []
     for unit in units:
         if joined and joined[-1].heads and unit.end - joined[-1].start <= longest:

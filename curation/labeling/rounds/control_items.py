@@ -79,7 +79,7 @@ class ControlItemPool(NamedTuple):
 
 
 class ControlResult(NamedTuple):
-    """An annotator's results on control items.
+    """One annotator's results on the control items of a round: answers and correct answers.
 
     right: the number of answers with the decided grade.
     share: share of answers with the decided grade, with Wilson's 95 % interval.

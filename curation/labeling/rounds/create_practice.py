@@ -106,7 +106,7 @@ class PracticeFile(NamedTuple):
     hashes: Mapping[str, str]
 
     def read(self) -> ControlItemPool:
-        """Read the file's pairs, by query and document id.
+        """Read the practice pairs of the file, by query id and document id.
 
         Raises
         ------

@@ -74,7 +74,7 @@ class GradeSpread(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return the highest grade minus the lowest grade."""
+        """Return how far annotators' grades of the pair differ: the highest grade minus the lowest."""
         return max(self.grades, default=0) - min(self.grades, default=0)
 
 

@@ -109,7 +109,7 @@ class TransferBuilder:
 
 @dataclass(frozen=True)
 class Transfer:
-    """The result of an extension or a reassignment.
+    """The result of extending a round or reassigning its items.
 
     Attributes
     ----------
@@ -202,7 +202,7 @@ def execute_transfer(
 def read_transfer_inputs(
     cursor: Cursor, round_name: str, author: str, people: Sequence[str], takers: Sequence[str], extends: bool
 ) -> TransferInputs:
-    """Read the rows needed to plan a transfer.
+    """Read the stored rows that the plan of a transfer of items needs.
 
     Parameters
     ----------

@@ -208,7 +208,7 @@ class UpcomingWork(NamedTuple):
 
 
 def read_rounds(cursor: Cursor) -> dict[str, ShownRound]:
-    """Read all rounds, by round id, oldest first."""
+    """Read all rounds with the parameters that screens need, by round id, oldest first."""
     return {round_.round_id: round_ for round_ in fetch(cursor, ShownRound, _ROUNDS)}
 
 

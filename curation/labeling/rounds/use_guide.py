@@ -101,7 +101,7 @@ class GuideEffects:
 
     @property
     def sentences(self) -> list[str]:
-        """Return the effects as sentences, the most severe first."""
+        """Return the guide change's effects as sentences, the most severe effect first."""
         if self.difference.same:
             return ["This guide is already the current guide."]
         sentences = [*self._off_scale_sentences(), *self.cannot_switch.values()]

@@ -92,7 +92,7 @@ NO_FILTER = HistoryFilter()
 
 
 class HistoryPage(NamedTuple):
-    """A page of answers, newest first.
+    """One page of an annotator's History: answers, newest first.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ WHERE p.presentation_id = ? AND p.annotator = ?
 
 
 class ItemView(NamedTuple):
-    """A presentation as an annotator's screen may read it.
+    """A presentation with only the facts that an annotator's screen may read.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ AnswerRow = tuple[ItemRow, dict[str, Any]]
 
 
 def draw_answers(rows: Iterable[AnswerRow], image_hosts: Hosts) -> list[AnsweredItem]:
-    """Draw answered presentations."""
+    """Draw the `ItemView` of each answered presentation, with its answer."""
     return [AnsweredItem(row.draw(image_hosts), **answer) for row, answer in rows]
 
 
@@ -200,7 +200,7 @@ def read_previous_answer(store: Store, annotator: str, hosts: Hosts = NO_IMAGE_H
 
 
 def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any]) -> list[AnswerRow]:
-    """Read answered presentations with an SQL query.
+    """Read the answered presentations that an SQL query selects.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ def _extend_to_whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[st
 
 
 def _read_listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: str) -> list[AnswerRow]:
-    """Read the answered items in the list on screen.
+    """Read the answered items of the document list that is on screen.
 
     The answers are included only while they are the annotator's last answers. Otherwise an annotator could
     reopen a list later, notice that a pair in a different list is a repeat, and see its earlier grade.

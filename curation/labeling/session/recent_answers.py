@@ -30,7 +30,7 @@ GROUP BY presentation_id HAVING arg_max(kind, revision) IN ('grade', 'cannot_tel
 
 
 class RecentAnswer(NamedTuple):
-    """An annotator's answer to a presentation.
+    """A recent answer of an annotator, with its time and its duration.
 
     Attributes
     ----------

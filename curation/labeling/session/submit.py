@@ -102,7 +102,7 @@ def _build_cached_context(
 
 
 def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingContext:
-    """Build the submissions' context from the database.
+    """Read from the database the data against which submissions are checked.
 
     A lookup by key takes some tenths of a millisecond; a join would scan every presentation.
     """

@@ -1,4 +1,4 @@
-"""Answer tasks, which are open or closed.
+"""Answer tasks, in which people write reference answers; a task is open or closed.
 
 Writers' queues show no queries of a closed task. An answer that arrives after the closing, from a screen
 opened earlier, is kept and marked late; answers can then no longer be changed or undone. When a task closes,

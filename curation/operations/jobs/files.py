@@ -96,7 +96,7 @@ def uploads_folder(project: Path) -> Path:
 
 
 def remove_abandoned_uploads(project: Path) -> None:
-    """Remove the uploads of processes that have ended."""
+    """Remove uploaded files that server processes left behind when they ended."""
     root = uploads_root(project.resolve())
     for folder in root.iterdir() if root.is_dir() else ():
         if not folder.name.startswith(".") and not is_locked(folder):

@@ -55,7 +55,7 @@ class RoundProgress(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Return the answered share of the open rounds' items."""
+        """Return the share of the open rounds' items that annotators have answered."""
         return compute_answered_share(self.answered, self.unanswered)
 
 

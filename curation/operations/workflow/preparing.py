@@ -66,7 +66,7 @@ class Preparation(NamedTuple):
 
 
 def read_preparation(cursor: Cursor) -> Preparation:
-    """Read the facts of a project before people judge."""
+    """Read how far a project's preparation is: documents, logs, queries and pooled pairs."""
     [(logs, rows)] = cursor.execute("SELECT count(*), coalesce(sum(rows), 0) FROM traffic_imports").fetchall()
     active = [query.query_id for query in read_active_queries(cursor)]
     outside = [list(ids) for ids in zip(*find_outside_pairs(cursor), strict=True)] or [[], []]
@@ -136,7 +136,7 @@ def make_sample_stage(facts: Preparation) -> Stage:
 
 
 def make_pool_stage(facts: Preparation) -> Stage:
-    """Make the pool stage: the documents to be judged."""
+    """Make the pool stage: the pairs of queries and documents to be judged."""
     build = Action("Build the pool", "queries", "goldgrade pool --systems bm25 --depth 10", {"part": "Pool"})
     unpooled_count = facts.queries - facts.pooled_queries
     without = f"{pluralize(unpooled_count, 'query has', 'queries have')} no document to judge"

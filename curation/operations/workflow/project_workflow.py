@@ -65,7 +65,7 @@ class WorkflowState:
 
 
 def read_figures(store: Store, now: datetime | None = None) -> SlowFigures:
-    """Compute the slow figures of the workflow."""
+    """Compute the workflow's figures that take long for many judgments, such as alpha."""
     today = (now or utc_now()).date()
     with store.reading() as cursor:
         is_judged = bool(cursor.execute("SELECT 1 FROM judgment_events LIMIT 1").fetchall())

@@ -155,7 +155,7 @@ def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:
 def make_relabel_stage(
     has_release: bool, quarter: str, work: QuarterWork | None, due: RelabelingCalendar | None
 ) -> Stage:
-    """Make the re-label stage.
+    """Make the re-label stage: the quarter's re-labeling, and whether it is due.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the workflow.
+    """One stage of a project's workflow, such as sample or freeze, with its state.
 
     Attributes
     ----------

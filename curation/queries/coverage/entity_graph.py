@@ -23,7 +23,7 @@ _MAX_COSINES = 8_000_000
 
 
 class EntityGraph(NamedTuple):
-    """An undirected weighted graph without loops.
+    """The entity graph: undirected, weighted, and without edges from an entity to itself.
 
     Attributes
     ----------

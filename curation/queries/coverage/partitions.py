@@ -49,7 +49,7 @@ DrawnGraphs = list[tuple[Ints, EntityGraph]]
 
 
 class Partitions(NamedTuple):
-    """The partitions of one graph at one resolution.
+    """The partitions of an entity graph into clusters at one resolution, one for each seed.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ UNCOUNTED_TRAFFIC = "searches are not counted: only the {:,} most frequent texts
 
 @dataclass(frozen=True)
 class CoverageReport:
-    """How the current queries cover the corpus.
+    """The report on how well the current queries cover the corpus.
 
     Attributes
     ----------

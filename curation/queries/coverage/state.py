@@ -47,7 +47,7 @@ class CoverageState:
 
 
 def read_state(cursor: Cursor) -> CoverageState:
-    """Read the stored state of coverage.
+    """Read the clusters of the current coverage map, with their queries and gaps.
 
     Raises
     ------

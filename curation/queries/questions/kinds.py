@@ -12,7 +12,7 @@ MULTI_HOP, UNANSWERABLE = "multi-hop", "unanswerable"
 
 
 class QuestionKind(NamedTuple):
-    """A kind of question.
+    """A kind of question that a language model writes, such as multi-hop or unanswerable.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ NOT_BOTH = "multi-hop questions that do not need both documents, according to th
 
 
 class QuestionAim(NamedTuple):
-    """A drawn document to write questions for.
+    """A document drawn at random, for which a language model writes questions of given kinds.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class QuestionCheck(NamedTuple):
     part: tuple[str, ...]
 
     def find_refusal(self, question: Question) -> str | None:
-        """Return the reason for rejecting the question, or None."""
+        """Return the reason why this check rejects the question, or None if it does not."""
         if not self.is_natural:
             return UNNATURAL
         if question.kind == UNANSWERABLE:

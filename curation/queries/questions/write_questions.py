@@ -88,7 +88,7 @@ class WrittenQuestions:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """List the new questions."""
+        """Make a table of the questions that the run wrote."""
         caption = f"{pluralize(len(self.questions), 'question')} by {self.model}"
         return (Table(caption, ("question", "document", "kind"), tuple(self.questions)),)
 
@@ -100,7 +100,7 @@ def read_rejected(cursor: Cursor) -> list[tuple[str, str, str, str]]:
 
 
 def describe_models(model: str, checked_by: str) -> str:
-    """Say which model writes and which model checks."""
+    """Say in a sentence which model writes the questions and which model checks them."""
     if model == checked_by:
         return f"{model} both writes and checks the questions: a second model would find more mistakes."
     return f"{model} writes, {checked_by} checks."

@@ -109,7 +109,7 @@ class _Essentials(dict[str, str | None]):
         return kept
 
     def of(self, normalised: str) -> tuple[str, ...]:
-        """Return the essentials of a query."""
+        """Return the essential words of a query, in which a difference is never a typo."""
         return tuple(word for word in map(self.__getitem__, normalised.split()) if word is not None)
 
 

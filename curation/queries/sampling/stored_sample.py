@@ -166,7 +166,7 @@ def list_drawn_queries(cursor: Cursor, sample_id: str) -> list[tuple[str, str, i
 
 
 def read_sample_texts(cursor: Cursor, sample_id: str) -> set[str]:
-    """Read the normalized texts of a sample's queries."""
+    """Read the normalized texts of the queries in a stored sample."""
     sql = "SELECT normalised FROM queries JOIN sample_queries USING (query_id) WHERE sample_id = ?"
     return {normalised for (normalised,) in cursor.execute(sql, [sample_id]).fetchall()}
 

@@ -39,7 +39,7 @@ class Labels(NamedTuple):
     names: tuple[str, ...]
 
     def get_name(self, query: int) -> str:
-        """Return the value of one query."""
+        """Return the name of the value that a query has in this dimension."""
         return self.names[int(self.codes[query])]
 
 
@@ -94,7 +94,7 @@ def count_strata(traffic: Ints, strata: Labels) -> tuple[list[int], list[int]]:
 
 
 def build_strata_table(sample_id: str, strata: Sequence[Stratum]) -> Table:
-    """Show the counts of each stratum."""
+    """Make a table with the counts of each stratum of a sample."""
     columns = ("Stratum", "Queries", "Traffic", "Drawn", "Probability")
     return Table(f"Sample {sample_id[:8]}", columns, tuple(strata))
 

@@ -33,7 +33,7 @@ class Written:
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """An export format.
+    """An export format, with the function that writes a release in this format.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ WORDS = {"ok": "ok", "warn": "to look at", "block": "blocks the freeze", "unknow
 
 
 class FreezeCheck(NamedTuple):
-    """One check of the checklist before a freeze.
+    """One check of the checklist before a freeze, with its result in a sentence.
 
     The state `block` stops the freeze until somebody decides the disputed pairs or gives a reason.
     """

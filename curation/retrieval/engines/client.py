@@ -1,4 +1,4 @@
-"""The HTTP client of a search engine.
+"""The HTTP client with which goldgrade sends queries to a search engine.
 
     GOLDGRADE_ENGINE_NAME_URL   the engine's address, such as https://search.example.org, without paths
     GOLDGRADE_ENGINE_NAME_KEY   the engine's key, optional, sent in the header that the template names
@@ -65,7 +65,7 @@ class RequestPace:
         self._step, self._next = 1 / rate, monotonic()
 
     def wait(self) -> None:
-        """Wait until the next request may be sent."""
+        """Wait until the rate limit allows the next request to the engine."""
         Event().wait(max(0.0, self._next - monotonic()))
         self._next = max(self._next, monotonic()) + self._step
 
@@ -232,7 +232,7 @@ class EngineClient:
         return float(score)
 
     def _request_json(self, call: WebCall, allow_missing: bool = False) -> Any:
-        """Send a request and parse the JSON answer.
+        """Send a request to the engine and parse its JSON answer.
 
         With `allow_missing`, return None if the engine does not have the document.
         """

@@ -26,7 +26,7 @@ def get_value(value: Any, path: str) -> Any:
 
 
 def require_value(value: Any, path: str, subject: str) -> Any:
-    """Read the value at a path that must exist.
+    """Read the value at a path of a JSON answer, and reject an answer without this path.
 
     Raises
     ------

@@ -37,7 +37,7 @@ FROM runs JOIN run_entries USING (run_id) WHERE name = ? GROUP BY run_id
 
 @dataclass(frozen=True)
 class EngineRunRequest:
-    """A request for an engine's run.
+    """A request to send all current queries to an engine and store the lists as a run.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class EngineRunRequest:
 
 @dataclass(frozen=True)
 class EngineRunImport:
-    """The result of an engine's run.
+    """The result of storing an engine's lists as a run.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class EngineRunImport:
 
 
 class EngineRunPlan(NamedTuple):
-    """The plan for an engine's run.
+    """The plan for an engine's run: the queries to send, and the answers that are already stored.
 
     Attributes
     ----------

@@ -61,7 +61,7 @@ class RequestedLists(NamedTuple):
 
 
 def read_requested_lists(cursor: Cursor, request_id: str, queries: Sequence[Query]) -> RequestedLists:
-    """Read a request's stored answers to these queries."""
+    """Read the engine's stored answers to these queries for one kind of request."""
     query_of_answer = {digest("engine answer", request_id, 1, query[:2]): query for query in queries}
     return RequestedLists(request_id, query_of_answer, _read_lists(cursor, [*query_of_answer]))
 

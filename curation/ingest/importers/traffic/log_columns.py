@@ -94,7 +94,7 @@ class Log(NamedTuple):
 
 
 def read_log(records: Records, fields: TrafficFields) -> Log:
-    """Return the columns of a query log.
+    """Read a query log as columns, with each distinct text once.
 
     Raises
     ------

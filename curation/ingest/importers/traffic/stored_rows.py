@@ -96,7 +96,7 @@ def store_log(cursor: Cursor, import_id: str, source: str, rows: int, counts: Lo
 
 
 class LogCounts(NamedTuple):
-    """Counts from reading and cleaning a query log.
+    """The counts of rows from reading and cleaning a query log.
 
     Attributes
     ----------

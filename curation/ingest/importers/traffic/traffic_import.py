@@ -120,7 +120,7 @@ class TrafficImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """Return the outcome of the import."""
+        """Return the outcome of the traffic import as counts and sentences."""
         summary = "Imported the log" if self.is_new else "Nothing changed: the project already has this log"
         summary += f"{self._describe_missing_fields()}."
         figures = {"queries asked": self.traffic, "rows": self.rows, "distinct queries": self.queries}

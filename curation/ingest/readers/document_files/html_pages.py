@@ -48,7 +48,7 @@ class HtmlPage(NamedTuple):
 
 
 def read_html_page(html: str) -> HtmlPage:
-    """Read an HTML file.
+    """Read the title, the address and the main text of an HTML file.
 
     The main text is the element `main`, else the element with the role "main", else the only `article`, else
     the whole body without its header.
@@ -80,7 +80,7 @@ def _squeeze(text: str) -> str:
 
 
 def _find_main(html: str) -> str:
-    """Return the HTML of a page's main text."""
+    """Find the HTML of a page's main text, without menus, headers and footers."""
     clean = nh3.clean(
         html,
         tags=set(_KEPT),
@@ -132,7 +132,7 @@ class _Landmarks(HTMLParser):
         return self._lines[line - 1] + column
 
     def choose(self) -> str:
-        """Return the HTML of the page's main text."""
+        """Choose the element with the page's main text, and return the element's HTML."""
         mains, articles = self._ranges["main"], self._ranges["article"]
         if mains or len(articles) == 1:
             main = max(mains or articles, key=lambda element: element.end - element.start)

@@ -47,7 +47,7 @@ _OUTER_LINK = "links that lead out of the folder"
 
 
 class DocumentFile(NamedTuple):
-    """A file that holds a document.
+    """A file in a folder or archive that is imported as one document.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ Replies = dict[str, list[chat.ModelReply]]
 
 
 class ModelCall(NamedTuple):
-    """A call of a language model.
+    """A call to a language model: the model, the prompt and the material to read.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class ModelCall(NamedTuple):
 
     @property
     def call_id(self) -> str:
-        """Return the hash that identifies the call."""
+        """Return the hash of model, prompt, material and settings, which identifies the call."""
         settings = [dict(self.settings)] if self.settings else []
         return digest("model call", self.model, prompting.hash_prompt(self.prompt), self.material, *settings)
 
@@ -69,7 +69,7 @@ class StoredAnswers:
         self._replies = replies
 
     def find_answer(self, call: ModelCall) -> str | None:
-        """Return the stored answer to a call, or None."""
+        """Return the stored answer to a call to the model, or None if there is none."""
         reply = self._last_reply(call)
         return reply.text if reply and reply.kind == "answer" else None
 

@@ -159,7 +159,7 @@ def check_request(request: WritingRequest) -> None:
 
 
 def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> WritingInputs:
-    """Read the state of coverage before a run.
+    """Read the coverage map, the gaps and the queries from which a run of writing starts.
 
     Raises
     ------

@@ -45,7 +45,7 @@ def shares_words(text: str, document: str) -> bool:
 
 
 class TextWarnings(NamedTuple):
-    """Warnings for a writer about a query's text.
+    """The warnings to a writer about the text of a new query, such as a copied phrase.
 
     Attributes
     ----------

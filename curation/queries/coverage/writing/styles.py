@@ -27,7 +27,7 @@ _NAME = re.compile(r"(?<=\w )[A-Z]\w*[a-z]\w*|\w*[a-z][A-Z]\w*")
 
 
 class QueryStyle(NamedTuple):
-    """A style of written queries.
+    """A style of query that a writer is asked for, such as a question or keywords.
 
     Attributes
     ----------
