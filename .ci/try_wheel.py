@@ -1,6 +1,7 @@
 """Try an installed goldgrade, from an empty folder and with nothing of the repository: see .ci/wheel.
 
-Usage: try_wheel.py README.md docs/path.md, whose commands are run in their order.
+Usage: try_wheel.py                           without the app, as a pipeline has it
+       try_wheel.py README.md docs/path.md    with the app; the pages' commands are run in their order
 """
 
 from __future__ import annotations
@@ -41,6 +42,18 @@ def a_module_app_is_the_users_alone() -> None:
     Path("app.py").write_text("OWNER = 'the user'\n")
     Path("theirs.py").write_text("import curation, goldgrade, app\nprint(app.OWNER)\n")
     assert run([sys.executable, "theirs.py"]) == "the user\n"
+
+
+def a_pipeline_needs_no_app() -> None:
+    """Without the extra `app`: an evaluation runs, and the app says what it lacks."""
+    assert [name for name in ("streamlit", "starlette", "uvicorn", "pandas") if find_spec(name)] == []
+    Path("qrels.txt").write_text("q1 0 d1 3\nq1 0 d2 0\nq2 0 d1 1\n")
+    Path("a.trec").write_text("q1 Q0 d1 1 2.0 a\nq2 Q0 d1 1 1.0 a\n")
+    started = time.monotonic()
+    assert "success@10" in run([GOLDGRADE, "evaluate", "qrels.txt", "--run", "a.trec"])
+    say(f"an evaluation without the app: {time.monotonic() - started:.1f} s")
+    refused = subprocess.run([GOLDGRADE, "app"], capture_output=True, text=True)
+    assert (refused.returncode, "pip install '.[app]'" in refused.stderr) == (1, True), refused.stderr
 
 
 def the_path_of_the_readme_runs(pages: list[Path]) -> None:
@@ -108,6 +121,9 @@ def the_demo_opens() -> None:
 
 if __name__ == "__main__":
     os.environ["GOLDGRADE_PROJECT"] = "data/python.duckdb"
+    if not sys.argv[1:]:
+        a_pipeline_needs_no_app()
+        sys.exit()
     a_module_app_is_the_users_alone()
     a_guide_has_a_name()
     the_demo_opens()

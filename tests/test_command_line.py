@@ -37,7 +37,9 @@ def test_the_help_fits_one_screen_and_has_the_path_and_then_all_others() -> None
     assert len(told.splitlines()) <= 45
     path, _, others = told.partition("The path of a project:")[2].partition("All others:")
     shown = re.findall(r"^  ([a-z-]+) +([A-Z].*)$", path, re.MULTILINE)
-    assert tuple(name for name, _ in shown) == WORKFLOW
+    assert shown == [*WORKFLOW.items()]
+    help_of = {name.split()[-1]: command for name, command in COMMANDS if len(name.split()) == 2}
+    assert {name: help_of[name].get_short_help_str(110) for name in WORKFLOW} == WORKFLOW
     assert [line for _, line in shown if not line.endswith(".") or "..." in line or len(line) > 60] == []
     named = {*WORKFLOW, *re.findall(r"\b[a-z-]+(?=,|$)", others, re.MULTILINE)}
     assert {name.split()[1] for name, _ in COMMANDS} == named

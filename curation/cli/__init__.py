@@ -80,8 +80,11 @@ def main() -> None:
 
 
 def add_commands(arguments: Sequence[str] = ()) -> None:
-    """Import the module of the command that the arguments name, or all modules without a command."""
-    if "--version" in arguments:
+    """Import the module of the command that the arguments name, or all modules without a command.
+
+    The version and the help on `goldgrade` itself need no command.
+    """
+    if "--version" in arguments or {*arguments} in ({"--help"}, {"-h"}):
         return
     _, words = program.divide_arguments(arguments)
     named_command = next((word for word in words if not word.startswith("-")), "")

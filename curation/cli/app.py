@@ -6,6 +6,7 @@ import os
 import sys
 import webbrowser
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from curation.cli.options import switch
 from curation.cli.output import say
 from curation.cli.program import app
 from curation.core import default_paths, log
+from curation.core.errors import RefusedError
 
 BACKUP_VARIABLE = "GOLDGRADE_BACKUP_TO"
 
@@ -26,6 +28,11 @@ def serve_project(
     project: Path, host: str, port: int, browser: bool, images_from: Sequence[str], backup_to: Path | None
 ) -> None:
     """Serve a project until Ctrl+C; `browser` opens the app in a browser as soon as the app responds."""
+    if find_spec("streamlit") is None:
+        way_out = "In the repository's folder: pip install '.[app]'"
+        raise RefusedError(
+            "The app needs the extra “app”, which has Streamlit and a web server.", command=way_out
+        )
     sys.path.insert(0, str(default_paths.HOME))
     from app.serve import serve
 

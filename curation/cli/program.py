@@ -31,11 +31,26 @@ STEPS = {
     "Operate": ["backup", "restore", "doctor"],
 }
 """All commands and groups, by step of the workflow."""
-WORKFLOW = (
-    *("start", "import", "sample", "pool", "people", "round", "app", "agreement", "disputes"),
-    *("split", "freeze", "export", "evaluate", "relabel"),
-)
-"""The commands of a project's workflow in order, which `goldgrade --help` describes."""
+WORKFLOW = {
+    "start": "Import documents and a log, and open a first round.",
+    "import": "Import a corpus, traffic, queries, runs, judgments or more.",
+    "sample": "Draw the queries to judge, without replacement.",
+    "pool": "Find the documents to judge for each query.",
+    "people": "List, add and change the people of the project.",
+    "round": "Open, follow, change and close rounds of labeling.",
+    "app": "Serve the app, in which people grade and decide.",
+    "agreement": "Show how far annotators agree with others and themselves.",
+    "disputes": "List disputed pairs, or queries whose answers differ.",
+    "split": "Split the graded queries so that nothing leaks.",
+    "freeze": "Freeze the current gold set under a name.",
+    "export": "Write a release for other tools, with checksums.",
+    "evaluate": "Evaluate systems on a release or on qrels, with intervals.",
+    "relabel": "Judge some pairs again each quarter, blind to old grades.",
+}
+"""The commands of a project's workflow in order, with the first sentences of their help.
+
+`goldgrade --help` prints the sentences and imports no command.
+"""
 QUIET_FLAGS = ("--quiet", "-q")
 VALUE_OPTIONS = ("--project", "--as", "--reason")
 """Options of `goldgrade` itself that take a value."""
@@ -79,8 +94,7 @@ class ProgramGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # types of a part of typer that is private
         with formatter.section("The path of a project"):
-            help_of = {name: self.commands[name].get_short_help_str(formatter.width) for name in WORKFLOW}
-            formatter.write_dl(help_of.items())
+            formatter.write_dl(WORKFLOW.items())
         remaining = {step: [name for name in names if name not in WORKFLOW] for step, names in STEPS.items()}
         with formatter.section("All others"):
             formatter.write_dl((step, ", ".join(names)) for step, names in remaining.items() if names)

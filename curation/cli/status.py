@@ -34,13 +34,14 @@ def status(
       goldgrade status
       goldgrade status --notify
     """
-    from curation.operations.doctor_content import check_backups
-    from curation.operations.notices import send_due
+    from curation.operations.backup_age import check_backups
     from curation.operations.workflow.project_workflow import build_stages, read_figures, read_state
     from curation.operations.workflow.stage import STATE_LABELS, find_next_stage
 
     store = project_store()
     if notify:
+        from curation.operations.notices import send_due
+
         attempts = send_due(store)
         emit({"attempts": attempts}, f"{pluralize(attempts, 'attempt')} to send a notice.")
         return

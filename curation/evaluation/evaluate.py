@@ -1,4 +1,7 @@
-"""The operation that evaluates a request's files on a release."""
+"""The operation that evaluates a request's files on a release.
+
+What only some requests need (answers, judges, pools, a project's systems) is imported when it is needed.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +11,24 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from curation.core.errors import CurationError, InputError
 from curation.core.operation import Operation
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
-from curation.evaluation.answers.evaluate_answers import evaluate_answers, evaluate_headline_of_answers
-from curation.evaluation.answers.graded_answers import AnswerGrades, read_answer_grades
 from curation.evaluation.evaluate_runs import evaluate_headline_of_runs, evaluate_runs
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
-from curation.evaluation.llm_judges.estimates import JudgedEvaluation, estimate_with_judge
-from curation.evaluation.pool_runs import pool_runs
+from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.prepare_evaluation import PreparedEvaluation, list_chosen_options, prepare_evaluation
-from curation.evaluation.project_systems import get_system_name, write_project_runs
 from curation.evaluation.request import ABOUT_ANSWERS, EvaluateRequest, check_request
 from curation.evaluation.rounded_figures import HeadlineEvaluation
 from curation.evaluation.stored_evaluations import store_evaluation
 from curation.people.annotators import EVALUATING_ROLES, require_author
 from curation.store import Cursor, Store
+
+if TYPE_CHECKING:
+    from curation.evaluation.answers.graded_answers import AnswerGrades
 
 _OPTION_TEXT = re.compile(r"[^,]*\(-{2}map query=COLUMN\),| \(-{2}[^)]*\)")
 """Parts of error messages that name command-line options, which the page leaves out."""
@@ -62,6 +64,11 @@ def evaluate_files(prepared: PreparedEvaluation) -> EvaluationOutcome:
     ------
     InputError, NotFoundError, RefusedError: as for `evaluate_runs` or `evaluate_answers`.
     """
+    if prepared.answers:
+        from curation.evaluation.answers.evaluate_answers import (
+            evaluate_answers,
+            evaluate_headline_of_answers,
+        )
     if prepared.rounded:
         headlines = [evaluate_headline_of_runs(prepared)] if prepared.runs else []
         headlines += [evaluate_headline_of_answers(prepared)] if prepared.answers else []
@@ -74,6 +81,8 @@ def evaluate_files(prepared: PreparedEvaluation) -> EvaluationOutcome:
         arguments = (store, release, prepared.answers, request, author, progress)
         answers = evaluate_answers(*arguments, grades=grades, reading=reading, fields=fields)
     if request.runs and request.judge is not None:
+        from curation.evaluation.llm_judges.estimates import estimate_with_judge
+
         judged = estimate_with_judge(store, release, prepared.runs, request, reading, progress)
     if request.runs:
         arguments = (store, release, prepared.runs, request, author, progress)
@@ -83,6 +92,8 @@ def evaluate_files(prepared: PreparedEvaluation) -> EvaluationOutcome:
 
 def _read_grades(prepared: PreparedEvaluation) -> dict[str, AnswerGrades]:
     """Read people's grades of answers, by the property that they graded, such as correctness."""
+    from curation.evaluation.answers.graded_answers import read_answer_grades
+
     project = prepared.store if prepared.same_folder else None
     texts = {name: getattr(prepared.request, name) for name in ABOUT_ANSWERS}
     return {name: read_answer_grades(name, text, project) for name, text in texts.items() if text}
@@ -99,6 +110,8 @@ def submit(store: Store, request: EvaluateRequest, author: str, progress: Progre
     try:
         with TemporaryDirectory(dir=request.folder or None) as folder:
             if request.systems:
+                from curation.evaluation.project_systems import write_project_runs
+
                 runs = write_project_runs(store, request, Path(folder), author, progress)
                 request = replace(request, runs=(*request.runs, *runs))
             return _evaluate_and_store(store, request, author, progress)
@@ -143,6 +156,9 @@ def _make_candidates(prepared: PreparedEvaluation) -> list[str]:
     depth = prepared.request.to_pool
     if depth is None:
         return []
+    from curation.evaluation.pool_runs import pool_runs
+    from curation.evaluation.project_systems import get_system_name
+
     systems = set(map(get_system_name, prepared.request.systems))
     uploaded_runs = [run for run in prepared.runs if run.name not in systems]
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import duckdb
@@ -14,8 +14,8 @@ from curation.core.errors import CurationError
 from curation.core.text import pluralize
 from curation.ingest.importers.external_corpus import find_changed_files
 from curation.ingest.readers.folders import is_address
-from curation.operations.backup_schedule import DOWNLOADED, SNAPSHOT
-from curation.operations.doctor_surroundings import DoctorFinding, Level, format_megabytes
+from curation.operations.backup_age import check_backups
+from curation.operations.doctor_surroundings import DoctorFinding, format_megabytes
 from curation.operations.jobs.running import WORKER
 from curation.operations.jobs.stored import read_last_jobs
 from curation.operations.whole_file import describe_damaged_blocks, read_all_rows
@@ -23,16 +23,8 @@ from curation.releases.release_rows import list_releases
 from curation.releases.verify import verify
 from curation.store import Store, get_setting, utc_now
 
-MAX_BACKUP_AGE = timedelta(days=7)
 MAX_CLOCK_LEAD = timedelta(minutes=5)
 """Tolerated time by which the last event may lie in the future, because machines' clocks differ."""
-_BACKUP_TIMES = """
-WITH downloads AS (SELECT detail->>'file' AS file FROM events WHERE action = $downloaded)
-SELECT max(happened_at) FILTER (
-        action = 'backup' OR action = $snapshot AND detail->>'file' IN (SELECT file FROM downloads)
-    ),
-    max(happened_at) FILTER (action = $snapshot), max(happened_at) FILTER (action = 'restore') FROM events
-"""
 
 
 def check_rows(store: Store) -> Iterator[DoctorFinding]:
@@ -100,29 +92,6 @@ def _has_worker(project: Path) -> bool:
             if worker_arguments <= set(arguments.read_bytes().split(b"\0")):
                 return True
     return False
-
-
-def check_backups(store: Store) -> Iterator[DoctorFinding]:
-    """Find the time of the last backup."""
-    with store.reading() as cursor:
-        parameters = {"snapshot": SNAPSHOT, "downloaded": DOWNLOADED}
-        [(backup_at, snapshot_at, restored_at)] = cursor.execute(_BACKUP_TIMES, parameters).fetchall()
-    times = [time for time in (backup_at, restored_at) if time is not None]
-    level: Level = "note"
-    if snapshot_at is not None and snapshot_at > max(times, default=datetime.min):
-        sentence = f"A snapshot of {snapshot_at:%Y-%m-%d %H:%M} UTC is ready, but was not downloaded."
-    elif restored_at is not None and (backup_at is None or backup_at < restored_at):
-        since = f"{restored_at:%Y-%m-%d %H:%M} UTC"
-        sentence = f"The project was restored on {since}, and no backup has been taken since then."
-    elif backup_at is None:
-        sentence = "There is no backup of this project yet."
-    else:
-        sentence = f"The last backup was taken on {backup_at:%Y-%m-%d %H:%M} UTC"
-        if utc_now() - backup_at > MAX_BACKUP_AGE:
-            sentence += f", over {MAX_BACKUP_AGE.days} days ago."
-        else:
-            level, sentence = "fine", f"{sentence}."
-    yield DoctorFinding(level, "backup", sentence, "" if level == "fine" else "goldgrade backup FOLDER")
 
 
 def check_clock(store: Store) -> Iterator[DoctorFinding]:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from curation.operations.jobs.files import list_old_results, remove_old_results
-from curation.retrieval.stored_index import find_index_folder
 from curation.store.duckdb_format import log_path
 from curation.store.staging import list_leftovers, remove_leftovers
 from curation.store.write_ahead_log import describe_log_damage
@@ -80,6 +79,8 @@ def check_disk(project: Path) -> Iterator[DoctorFinding]:
                 " A backup next to the file, an export or a migration needs the same amount of space again."
             )
         yield DoctorFinding(level, "disk", sentence)
+        from curation.retrieval.stored_index import find_index_folder  # imports BM25
+
         folder = find_index_folder(project)
         if index := sum(path.stat().st_size for path in folder.glob("*")):
             sentence = f"{folder.name} ({format_megabytes(index)}) contains the BM25 index. "

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from curation.core.reports.tables import ShareCell, Table
 from curation.core.text import pluralize
 from curation.people.seal_access import describe_withheld_pairs, read_closed_access
-from curation.pooling.random_negatives import RANDOM
+from curation.pooling import RANDOM
 from curation.pooling.relevance import Pair, Relevance
 from curation.pooling.stored_pool import find_pool
 from curation.pooling.systems import TOP

@@ -24,11 +24,12 @@ from curation.ingest.filters import Filters, read_filters
 from curation.ingest.importers.external_corpus import store_linked_texts
 from curation.ingest.importers.queries import read_active_queries
 from curation.people.annotators import require_author
+from curation.pooling import RANDOM
 from curation.pooling.candidates import CandidateSource, collect_candidates, select_within_budget
 from curation.pooling.corpus_texts import CorpusTexts, read_texts
 from curation.pooling.engine_negatives import draw_by_engine
 from curation.pooling.pool_report import MAX_SHOWN, PoolReport, SystemReport, report_systems
-from curation.pooling.random_negatives import RANDOM, REACH, draw_negatives, make_random_order
+from curation.pooling.random_negatives import REACH, draw_negatives, make_random_order
 from curation.pooling.relevance import Pair
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.pooling.stored_pool import PoolRow, read_pool_report, store_pool

@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 
 from curation.core.digests import digest
 from curation.core.similarity.identical_texts import IdenticalTexts, Representatives
+from curation.pooling import RANDOM
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.systems import SystemLists
 from curation.retrieval.retriever import list_document_ids
 from curation.store import Query
 
 REACH = 1000
-RANDOM = "random"
 DrawNegatives = Callable[[int, str, Collection[str]], list[str]]
 """Function that draws documents: count, query id, and document ids to leave out → document ids."""
 

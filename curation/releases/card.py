@@ -16,9 +16,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from typing import TYPE_CHECKING, Any
 
 from curation.agreement.intra_annotator import IntraAgreement, pool_consistency
 from curation.core.text import pluralize
@@ -31,6 +29,9 @@ from curation.releases.gate_override import warn_of_override
 from curation.releases.pair_codes import Codes, PairCodes, count_common, count_documents, sort_codes
 from curation.releases.part_rows import find_without_relevant, get_pair
 from curation.releases.release_rows import count_half_judged, say_half_judged
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 UNKNOWN = "unknown"
 FEW_TAGS = 20
@@ -55,6 +56,8 @@ def share_text(count: int, total: int) -> str:
 @cache
 def load_template(package: str | None, name: str) -> Template:
     """Load a Markdown template from the files of a package."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     environment = Environment(
         loader=PackageLoader(str(package), "."),
         autoescape=False,  # noqa: S701 it is Markdown

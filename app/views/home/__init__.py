@@ -17,7 +17,7 @@ from app.context import project_store
 from app.next_stage import show_action_link
 from app.page_context import read_context
 from app.views.home import first_round
-from curation.operations.doctor_content import check_backups
+from curation.operations.backup_age import check_backups
 from curation.operations.jobs import jobs_of
 from curation.operations.jobs.figures import figures_of
 from curation.operations.start import is_new

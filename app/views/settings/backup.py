@@ -11,7 +11,7 @@ from app.page_context import PageContext
 from app.views.releases.downloads import show_result
 from curation.core.errors import InputError
 from curation.operations import backup_schedule
-from curation.operations.doctor_content import check_backups
+from curation.operations.backup_age import check_backups
 from curation.operations.jobs import Job
 
 SCHEDULE = "schedule backups"

@@ -30,7 +30,6 @@ from curation.evaluation.report import (
 from curation.evaluation.report.cells import format_figure
 from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.release import MIN_QUERIES
-from curation.releases.card import say_synthetic
 from curation.releases.gate_override import mark_name, warn_of_override
 
 NDCG_FORMS = {"ndcg_exp": "ndcg", "ndcg": "ndcg_exp"}
@@ -114,7 +113,11 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
 def warn_of_source(evaluation: Evaluation) -> list[str]:
     """Say if a language model wrote the evaluated queries, and how many queries of the other kind are
     evaluated separately."""
-    written = say_synthetic(evaluation.synthetic, evaluation.queries) if evaluation.synthetic else ""
+    written = ""
+    if evaluation.synthetic:
+        from curation.releases.card import say_synthetic
+
+        written = say_synthetic(evaluation.synthetic, evaluation.queries)
     kind = "other" if written else "synthetic"
     left_out = pluralize(evaluation.apart, f"{kind} query is", f"{kind} queries are")
     apart = f"{left_out} evaluated separately: no value averages synthetic queries with other queries."

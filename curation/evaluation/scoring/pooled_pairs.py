@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from curation.evaluation.scoring.evidence import Pair
-from curation.pooling.random_negatives import RANDOM
+from curation.pooling import RANDOM
 
 
 @dataclass(frozen=True)
