@@ -32,14 +32,14 @@ STEPS = {
 }
 """All commands and groups, by step of the workflow."""
 WORKFLOW = {
-    "start": "Import documents and a log, and open a first round.",
+    "start": "Import documents and a log, and open the first round.",
     "import": "Import a corpus, traffic, queries, runs, judgments or more.",
     "sample": "Draw the queries to judge, without replacement.",
     "pool": "Find the documents to judge for each query.",
     "people": "List, add and change the people of the project.",
     "round": "Open, follow, change and close rounds of labeling.",
     "app": "Serve the app, in which people grade and decide.",
-    "agreement": "Show how far annotators agree with others and themselves.",
+    "agreement": "Show how well annotators agree with others and themselves.",
     "disputes": "List disputed pairs, or queries whose answers differ.",
     "split": "Split the graded queries so that nothing leaks.",
     "freeze": "Freeze the current gold set under a name.",
