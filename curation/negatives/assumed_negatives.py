@@ -27,8 +27,8 @@ from curation.ingest.filters import NO_FILTERS, Filters, read_filters
 from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import prepare_relevance
 from curation.negatives.requests import AuditRequest
-from curation.pooling.corpus_texts import CorpusTexts, read_texts
 from curation.pooling import RANDOM
+from curation.pooling.corpus_texts import CorpusTexts, read_texts
 from curation.pooling.relevance import Pair, Relevance
 from curation.pooling.systems import SystemLists, Systems, require_corpus, sort_systems
 from curation.store import Cursor, Document, Query, Store
