@@ -16,7 +16,7 @@ from curation.store import Annotator, Store
 def show_action_link(action: Action) -> None:
     """Show a link to the page for a stage of the workflow, if the person may open this page."""
     if st.session_state.get(SHOWN_PAGE) == action.page:  # such a link would not choose the part
-        st.button(action.label, on_click=ui.preselect_parts, args=(action.parameters,))
+        st.button(action.label, type="primary", on_click=ui.preselect_parts, args=(action.parameters,))
     elif is_offered(action.page):
         page = st.Page(_do_nothing, title=action.label, url_path=action.page)
         st.page_link(page, label=ui.literal(action.label), query_params=dict(action.parameters))
@@ -36,7 +36,7 @@ def show_missing_stage(store: Store, annotator: Annotator, last_needed: str) -> 
     stage = next((stage for stage in stages[: last_index + 1] if stage.state != "done"), None)
     if stage is not None:
         with st.container(key="first-stage"):
-            ui.note(f"Next: {stage.line}")
+            ui.note(stage.line)
             show_action_link(stage.action)
 
 

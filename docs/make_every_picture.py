@@ -1,7 +1,8 @@
 """Take pictures of every page, to look at before a release: empty, at work and done, wide, dark, and narrow.
 
-Four projects are served one after another: a new one with its lead alone; that of `docs.picture_project`;
-that one again when all is settled, closed and frozen; and the shop of `docs.picture_shop`. Each page is
+Five projects are served one after another: a new one with its lead alone; the same with documents and a log;
+that of `docs.picture_project`; that one again when all is settled, closed and frozen; and the shop of
+`docs.picture_shop`. Each page is
 opened once for each project. Then the window becomes dark, and narrower.
 
 Usage: python -m docs.make_every_picture --to FOLDER [--state STATE] [--only NAME] [--keep FOLDER] [--wide]
@@ -21,10 +22,14 @@ from typing import NamedTuple
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
 from app.context import IMAGES_FROM
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.rounds.round_states import set_round_state
 from curation.operations.project import init_project
+from curation.operations.second_quarter import CORPUS_FIELDS, TRAFFIC_FIELDS
+from curation.operations.stdlib_corpus import write_stdlib_corpus
 from curation.people.accounts import add_annotator
 from curation.releases.freeze.freeze import freeze
 from curation.releases.requests import FreezeRequest
@@ -32,9 +37,10 @@ from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store, open_store
 from docs.make_screenshots import choose, launch, save, settle, unfold
-from docs.picture_project import SEED, build
+from docs.picture_project import SAMPLE, SEED, build
 from docs.picture_shop import IMAGES, PICTURE
 from docs.picture_shop import build as build_shop
+from tests.support.document_folder import write_site
 from tests.support.served import PASSWORD, Served, sign_in
 
 LATEST = "?round=autumn"
@@ -74,6 +80,51 @@ def draw_whole(page: Page) -> None:
     settle(page)
 
 
+def upload(write: Callable[[Path], Path], then: str) -> Callable[[Page], None]:
+    """Give a file where a page asks for the first one."""
+
+    def act(page: Page) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            page.locator("input[type=file]").first.set_input_files(write(Path(folder)))
+            expect(page.get_by_text(then).first).to_be_visible()
+        settle(page)
+
+    return act
+
+
+def zip_site(folder: Path) -> Path:
+    """A zip of a folder of 300 files."""
+    site = write_site(folder / "site")
+    return Path(shutil.make_archive(str(folder / "handbook"), "zip", site))
+
+
+def write_run(folder: Path) -> Path:
+    """A table of results whose columns only people understand."""
+    path = folder / "site_search.csv"
+    path.write_text("what was typed,hit,position\nread csv,csv.reader,1\n", encoding="utf-8")
+    return path
+
+
+def open_form(page: Page) -> None:
+    """Unfold the form for an evaluation."""
+    page.get_by_text("Evaluate systems").first.click()
+    settle(page)
+
+
+def open_query(page: Page) -> None:
+    """Follow the name of the first query."""
+    page.locator("a.gs-page").nth(0).click()
+    expect(page.get_by_role("heading", name="Query", exact=True)).to_be_visible()
+    settle(page)
+
+
+def choose_queries(page: Page) -> None:
+    """Choose two of the drawn queries."""
+    for index in (1, 2):
+        page.get_by_role("checkbox").nth(index).click()
+        settle(page)
+
+
 class View(NamedTuple):
     """A page as somebody opens it; `states` are those in which it shows something else."""
 
@@ -85,10 +136,14 @@ class View(NamedTuple):
 
 
 ONCE = ("work",)
+MODEL = {"GOLDGRADE_LLM_URL": "http://127.0.0.1:9/v1", "GOLDGRADE_LLM_MODEL": "llama"}
+"""A language model that nobody asks, so that its forms are shown in the project at work."""
 FILLED = ("work", "done")
 VIEWS = (
-    View("home", "/"),
+    View("home", "/", states=("empty", "begun", "work", "done")),
     View("import", "/import"),
+    View("import-queries", "/import?kind=queries", states=("begun",)),
+    View("import-folder", "/import?kind=corpus", "lead", ("begun",), upload(zip_site, "would be added")),
     View("import-traffic", "/import?kind=traffic", states=("empty",)),
     View("import-judgments", "/import?kind=judgments", states=ONCE),
     View("team", "/team"),
@@ -98,7 +153,7 @@ VIEWS = (
         for part in ("Edit", "Publish", "Versions", "Questions")
     ),
     *(
-        View(name, address, states=("empty", "work"))
+        View(name, address, states=("empty", "begun", "work"))
         for name, address in {
             "queries-sample": "/queries",
             "queries": "/queries?part=All queries",
@@ -106,6 +161,7 @@ VIEWS = (
             "rounds-open": "/rounds?part=Open a round",
         }.items()
     ),
+    View("queries-sample-chosen", "/queries", "lead", ONCE, choose_queries),
     *(
         View(f"rounds-{part.lower()}", f"/rounds{LATEST}&part={part}", states=FILLED)
         for part in ("Progress", "Questions", "Manage")
@@ -124,6 +180,10 @@ VIEWS = (
     ),
     View("evaluate", "/evaluate", states=("empty", "work")),
     View("evaluate-asking", "/evaluate", "vera", ONCE, unfold),
+    View("evaluate-form", "/evaluate", "lead", ONCE, open_form),
+    View("evaluate-columns", "/evaluate", "lead", ("done",), upload(write_run, "Query (needed)")),
+    View("judges", "/judges", states=("empty", "work")),
+    View("query", "/queries?part=All queries", "lead", ONCE, open_query),
     *(
         View(f"relabel-{part.lower()}", f"/releases?stage=Re-label&quarter={part}", states=ONCE)
         for part in ("Due", "Plan", "Report")
@@ -136,6 +196,9 @@ VIEWS = (
     View("coverage", "/queries?part=Coverage", states=("empty",)),
     View("answers", "/write?part=Answers", states=("empty", "work")),
     View("write", "/write", states=("empty", "work")),
+    View("write-questions", "/write?part=Questions", states=("empty", "work")),
+    View("write-tasks", "/write?part=Tasks", states=ONCE),
+    View("backup", "/settings?part=Backup", states=("empty",)),
     View("label", "/label", states=("empty", "done")),
     View("label", "/", "joan", ONCE),
     View("my-consistency", "/?show=consistency", "ada", ONCE),
@@ -150,6 +213,16 @@ def empty(folder: Path) -> Path:
     """A project as `goldgrade init` leaves it, and its lead."""
     store = init_project(folder / "goldgrade.duckdb")
     add_annotator(store, "lead", "lead", PASSWORD)
+    store.close()
+    return store.path
+
+
+def begun(folder: Path) -> Path:
+    """A new project with documents and a log."""
+    store = open_store(empty(folder))
+    write_stdlib_corpus(folder / "corpus.jsonl")
+    import_corpus(store, folder / "corpus.jsonl", CORPUS_FIELDS)
+    import_traffic(store, SAMPLE / "traffic.csv", TRAFFIC_FIELDS)
     store.close()
     return store.path
 
@@ -174,7 +247,8 @@ def settle_all(store: Store) -> None:
 def projects(folder: Path, wanted: str) -> dict[str, Path]:
     """The served projects by state, all or what the wanted one needs; those in the folder stay."""
     made: dict[str, Path] = {}
-    for state, make in (("empty", empty), ("work", build), ("done", None), ("shop", build_shop)):
+    makers = (("empty", empty), ("begun", begun), ("work", build), ("done", None), ("shop", build_shop))
+    for state, make in makers:
         if wanted not in ("", state) and (wanted, state) != ("done", "work"):
             continue
         path = folder / state / "goldgrade.duckdb"
@@ -212,9 +286,14 @@ def send_image(route: Route) -> None:
 
 def tour(browser: Browser, project: Path, state: str, options: argparse.Namespace) -> None:
     """All pictures of one project."""
-    views = [view for view in VIEWS if state in view.states and view.name.startswith(options.only)]
+    views = [
+        view
+        for view in VIEWS
+        if state in view.states and view.name.startswith(tuple(options.only.split(",")))
+    ]
     if not views:
         return
+    os.environ |= MODEL if state == "work" else {}
     with tempfile.TemporaryDirectory() as folder:
         served = Served(Path(shutil.copy(project, Path(folder) / "python-docs.duckdb")))
         people: dict[str, BrowserContext] = {}
@@ -236,8 +315,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--to", type=Path, required=True, help="the folder of the pictures")
-    parser.add_argument("--state", default="", help="only this project: empty, work, done or shop")
-    parser.add_argument("--only", default="", help="take pictures whose name begins like this")
+    parser.add_argument("--state", default="", help="only this project: empty, begun, work, done or shop")
+    parser.add_argument(
+        "--only", default="", help="take pictures whose name begins like one of these, as in home,pool"
+    )
     parser.add_argument("--wide", action="store_true", help="only 1440 wide and light")
     parser.add_argument("--keep", type=Path, help="a folder in which the projects stay, for the next time")
     options = parser.parse_args()

@@ -89,7 +89,7 @@ def choose(page: Page) -> None:
 def unfold(page: Page) -> None:
     """Unfold what else can be asked."""
     page.get_by_text("Evaluate systems").click()
-    page.get_by_text("Options", exact=True).click()
+    page.get_by_text("More options", exact=True).click()
 
 
 def give_log(page: Page) -> None:

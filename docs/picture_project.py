@@ -8,6 +8,7 @@ Then comes a second quarter, with what is due, and a coverage map.
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 from curation.core.digests import digest
 from curation.evaluation.evaluate import submit as submit_runs
+from curation.evaluation.llm_judges.judge_import import import_judge
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
 from curation.guides.drafts import save_draft
@@ -106,6 +108,7 @@ def build(folder: Path) -> Path:
         grade(store, name, answers)
     open_practice(store, PracticeRequest("warm-up", ["hedy"], queries=8, seed=SEED))
     evaluated(store, folder)
+    judged(store, folder / "judge.csv")
     asked_and_answered(store)
     renewed(store, folder / "corpus.jsonl")
     store.close()
@@ -130,6 +133,22 @@ def evaluated(store: Store, folder: Path) -> None:
     files = tuple((name, str(folder / "runs" / f"{name}.trec")) for name in systems)
     submit_runs(store, replace(asked, runs=files[2:]), "walt")
     submit_runs(store, replace(asked, runs=files[:2]), "vera")
+
+
+def judged(store: Store, path: Path) -> None:
+    """Import the grades of two language models: the first reader's, some of them changed."""
+    with (SAMPLE / "judgments.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["annotator"] == "reader-1"]
+    for judge, every in (("llama-large", 6), ("llama-small", 2)):
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(("query", "document", "grade"))
+            for row in rows:
+                is_changed = int(digest(judge, row["query"], row["document"])[:6], 16) % every == 0
+                grade = (int(row["grade"]) + 1) % 4 if is_changed else row["grade"]
+                writer.writerow((row["query"], row["document"], grade))
+        columns = JudgmentFields(query="query", document="document", grade="grade")
+        import_judge(store, path, judge, columns, skip_unknown=True)
 
 
 def asked_and_answered(store: Store) -> None:

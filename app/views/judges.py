@@ -33,34 +33,36 @@ def show(annotator: Annotator) -> None:
     ui.purpose("Language models that grade pairs, checked as people are. Their grades never count as votes.")
     context = read_context(annotator, (JOB,))
     context.show_result(JOB)
-    _show_judges(context.store)
-    with st.expander("Ask a language model"):
+    has_judges = _show_judges(context.store)
+    with st.expander("Ask a language model", expanded=not has_judges):
         _ask_model(context)
 
 
 PAGE = AppPage(34, "Judges", "judges", LEADS, show, menu=QUALITY)
 
 
-def _show_judges(store: Store) -> None:
-    """Show each judge with one sentence, the judges side by side, and each judge's figures."""
+def _show_judges(store: Store) -> bool:
+    """Show each judge with one sentence, the judges side by side, and their figures; return whether there is
+    a judge."""
     figures = figures_of(store)
     state = figures.state()
     with store.reading() as cursor:
         judges = list_judges(cursor)
     if not judges:
         st.info("The project has no judge yet. Ask a language model below, or import a judge's grades.")
-        return
+        return False
     with st.spinner("Comparing the judges with people…"):
         compared = {judge.judge: figures.figure(state, compare_with_people, judge.judge) for judge in judges}
         side_by_side = figures.figure(state, compare_all)
     verdicts = {name: item if isinstance(item, str) else item.verdict for name, item in compared.items()}
     rows = [(judge.judge, judge.judgments, judge.cannot_tell, verdicts[judge.judge]) for judge in judges]
-    ui.table("Judges", ("Judge", "Pairs", "Cannot tell", "In one sentence"), rows, words=True)
+    ui.table("Compared with people", ("Judge", "Pairs", "Cannot tell", "Verdict"), rows, words=True)
     ui.tables(*([side_by_side] if side_by_side else []))
     for name, item in compared.items():
         if not isinstance(item, str):
             with st.expander(f"Details for {ui.literal(name)}"):
                 ui.result(item)
+    return True
 
 
 def compare_with_people(store: Store, judge: str) -> JudgeAgreement | str:

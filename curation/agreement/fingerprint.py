@@ -13,7 +13,7 @@ from curation.store import Cursor, all_settings
 
 TABLES: Mapping[str, str | None] = {
     "judgment_events": "submitted_at",
-    **dict.fromkeys(("presentations", "withdrawals")),
+    **dict.fromkeys(("presentations", "withdrawals", "query_retirements")),
     **{"rounds": "opened_at", "round_events": "happened_at"},
     **{"known_answers": None, "adjudications": "decided_at"},
     **dict.fromkeys(("guide_questions", "queries", "query_tags", "sample_queries", "releases")),

@@ -39,7 +39,7 @@ class RoundRequest:
     name: str = ""
     annotators: Sequence[str] = option((), *_ANNOTATORS, is_comma_separated=True)
     overlap: int = option(
-        2, "Annotators for each candidate", "How many annotators judge each candidate.", minimum=1
+        2, "Annotators for each document", "How many annotators judge each document of a query.", minimum=1
     )
     duplicates: float = option(
         0.08,

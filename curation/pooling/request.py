@@ -36,7 +36,9 @@ class PoolRequest:
         "if the embedding packages are not installed.",
         is_comma_separated=True,
     )
-    depth: int = option(10, "Depth", "Number of documents from the top of each system's list.", minimum=1)
+    depth: int = option(
+        10, "Documents from each system", "Number of documents from the top of each system's list.", minimum=1
+    )
     random_negatives: int = option(
         5,
         "Random negatives for each query",

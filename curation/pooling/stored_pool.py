@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from curation.core.digests import canonical_json
@@ -20,18 +21,20 @@ from curation.store import Cursor, Store, append, record_event, utc_now
 
 
 class PoolRow(NamedTuple):
-    """A row of the table `pools` without the time.
+    """A row of the table `pools`.
 
     Attributes
     ----------
     parameters: all inputs that decide the candidates, without corpus and queries.
     report: the report as it is stored (`pool.build_pool`).
+    built_at: time in UTC; None before the pool is stored.
     """
 
     pool_id: str
     snapshot_id: str
     parameters: Mapping[str, Any]
     report: Mapping[str, Any]
+    built_at: datetime | None = None
 
 
 def read_last_pool(store: Store) -> PoolReport | None:
@@ -148,7 +151,7 @@ def describe_rebuild(pool: PoolRow, request: PoolRequest, queries: int) -> str:
         old, new = getattr(before, option.name), getattr(request, option.name)
         if option.name != "systems" and old != new:
             texts = (_describe_value(value, option.unset) for value in (new, old))
-            changes.append(f"{option.label[0].lower()}{option.label[1:]} {' instead of '.join(texts)}")
+            changes.append(f"{option.label[0].lower()}{option.label[1:]}: {' instead of '.join(texts)}")
     if queries != pool.report["queries"]:
         changes.append(f"{pluralize(queries, 'query', 'queries')} instead of {pool.report['queries']:,}")
     return (
@@ -183,5 +186,5 @@ def find_pool(cursor: Cursor, beginning: str | None) -> PoolRow:
     if beginning is not None and len(rows) > 1:
         ids = ", ".join(sorted(row[0] for row in rows))
         raise InputError(f"Several pools have an id that begins with {beginning!r}: {ids}.")
-    pool_id, snapshot_id, parameters, report = rows[0]
-    return PoolRow(pool_id, snapshot_id, json.loads(parameters), json.loads(report))
+    pool_id, snapshot_id, parameters, report, built_at = rows[0]
+    return PoolRow(pool_id, snapshot_id, json.loads(parameters), json.loads(report), built_at)

@@ -2,18 +2,15 @@
 
 A retired query keeps its judgments and can be returned. Releases that contain a retired query do not change.
 
-A lead leaves a query out by retiring it. The query stays in its sample as a query that was drawn and not
-evaluated, so that the other evaluated queries of its stratum get its weight (`releases.search_weights`). A
-re-labeling returns retired queries that are asked again, except queries that a lead left out.
+A lead leaves a query out by retiring it (`labeling.rounds.left_out_queries`). The query stays in its sample
+as a query that was drawn and not evaluated, so that the other evaluated queries of its stratum get its weight
+(`releases.search_weights`). A re-labeling returns retired queries that are asked again, except queries that
+a lead left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from curation.core.errors import InputError
-from curation.people.annotators import require_author
-from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, record_event, utc_now
 
 LEFT_OUT = "left out: "
 """The beginning of the reason of a query that a lead left out."""
@@ -26,23 +23,6 @@ def read_retired_queries(cursor: Cursor) -> dict[str, str]:
         WHERE NOT starts_with(reason, ?) ORDER BY query_id
     """
     return dict(cursor.execute(sql, [LEFT_OUT]).fetchall())
-
-
-def set_aside(store: Store, query_ids: Sequence[str], reason: str | None, author: str = COMMAND_LINE) -> None:
-    """Leave queries out of new rounds and of the next release; if the reason is None, put the queries back.
-
-    Raises
-    ------
-    InputError: the reason is empty.
-    RefusedError: the author is not a lead.
-    """
-    if reason is not None and not reason.strip():
-        raise InputError("Give a reason for leaving the query out.")
-    with store.transaction() as cursor:
-        require_author(cursor, author, "lead")
-        for query_id in query_ids:
-            text = "put back" if reason is None else f"{LEFT_OUT}{reason.strip()}"
-            _write_retirement(cursor, query_id, reason is not None, text, author)
 
 
 def retire_query(cursor: Cursor, query_id: str, reason: str, author: str = COMMAND_LINE) -> bool:

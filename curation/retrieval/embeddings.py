@@ -12,9 +12,6 @@ refused.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import ceil
@@ -108,39 +105,6 @@ def open_model(store: Store | None, source: ModelSource, ask_hub: bool = True) -
     if store is not None:
         _refuse_another_model(store, source.name, encoder)
     return encoder
-
-
-def measure_speed(store: Store, texts: Sequence[str], model: str = DEFAULT_MODEL, half: bool = False) -> None:
-    """Time the embedding of some texts in a child process, so that this process need not load torch, and
-    store the speed.
-
-    Raises
-    ------
-    NotFoundError, RefusedError: the model does not exist or is not on this machine.
-    """
-    name = _name_vectors(find_model(model), half).name
-    embedding_model.refuse_without_packages()
-    program = f"from {__name__} import print_speed; print_speed()"
-    command = [sys.executable, "-P", "-c", program, model, "half" if half else "exact"]
-    sent = json.dumps(texts)
-    child = subprocess.run(command, input=sent, capture_output=True, text=True, check=False)  # noqa: S603
-    if child.returncode:
-        raise RefusedError(f"The model {name} cannot be loaded on this machine, so the time is not known.")
-    with store.transaction() as cursor:
-        put_setting(cursor, f"{MEASURED}{name}", child.stdout.strip())
-
-
-def print_speed() -> None:
-    """Embed the texts on standard input, and print the speed in characters per second; runs in a child
-    process."""
-    model, precision = sys.argv[1:]
-    texts = json.loads(sys.stdin.read())
-    encoder = load_model(find_model(model).location, ask_hub=False)
-    with embedding_model.half_precision(precision == "half"):
-        encode(encoder, texts[:1], "document")  # the first call is slower
-        start_time = monotonic()
-        encode(encoder, texts, "document")
-    print(f"{sum(map(len, texts)) / (monotonic() - start_time):.0f}")
 
 
 def has_measured_speed(cursor: Cursor, model: str = DEFAULT_MODEL, half: bool = False) -> bool:

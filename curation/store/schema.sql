@@ -343,7 +343,8 @@ CREATE TABLE presentations (
     duplicate_of    TEXT           -- the first showing, for a blind duplicate
 );
 
--- Presentations that nobody will see any more, because they were moved to somebody else. Only untouched ones.
+-- Presentations that nobody will see any more, because they were moved to somebody else or a lead left their query
+-- out. Only unanswered ones. A query that is put back gets its presentations back: their rows here are deleted.
 CREATE TABLE withdrawals (
     presentation_id TEXT PRIMARY KEY,
     reason          TEXT NOT NULL,

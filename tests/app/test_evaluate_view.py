@@ -58,7 +58,7 @@ VERA, WALT, LEE, ANNA = (
 )
 
 
-FOLDED = ["Evaluate systems", "Options", "System answers"]
+FOLDED = ["Evaluate systems", "More options", "System answers"]
 ALL_QUERIES = [f"q{number}" for number in range(QUERIES)]
 
 
@@ -303,7 +303,7 @@ def test_systems_of_the_project_are_searched_by_a_job_and_compared_with_an_uploa
     assert {"bm25", "run:stored"} <= set(systems.options)
     systems.set_value(["bm25", "run:stored"])
     sent = (table.name, table.read_bytes(), "text/csv")
-    page = field(page, "Run files").set_value([sent]).run()
+    page = field(page, "Or upload runs").set_value([sent]).run()
     assert field(page, "Query (needed)").options == ["–", "Search phrase", "Result URL", "nr z"]
     refused = button(page, "Evaluate").click().run().error[0].value.replace("\\", "")
     assert "Choose the column in site search.csv for query." in refused
@@ -345,7 +345,7 @@ def test_an_evaluator_gets_the_rounded_figure_of_a_stored_run_from_a_job(
 
 def test_a_packed_table_of_topics_is_read_by_a_job(project: Store, tmp_path: Path) -> None:
     page = opened(VERA)
-    field(page, "Run files").set_value([("bm25.trec", run_bytes(tmp_path, "a"), "text/plain")])
+    field(page, "Or upload runs").set_value([("bm25.trec", run_bytes(tmp_path, "a"), "text/plain")])
     page.run()
     topics = gzip.compress(b"101\tnobody asks this\n")
     uploader = field(page, "Topics")

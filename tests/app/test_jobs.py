@@ -124,7 +124,7 @@ def test_what_a_rule_refuses_is_stored_as_its_sentence(project: Store) -> None:
         ("top up", {"quotas": {}, "size": 4}, "There is no sample to top up yet. First draw a sample."),
         ("pool", {**POOL, "systems": ["bm52"]}, "'bm52' is not a system; did you mean 'bm25'?"),
         ("pool", {**POOL, "systems": ["run:of-old"]}, "The project has no run 'of-old'."),
-        ("pool", {**POOL, "depth": 0}, "“Depth”: 0 is out of range; expected 1 or more"),
+        ("pool", {**POOL, "depth": 0}, "“Documents from each system”: 0 is out of range; expected 1 or more"),
         ("relabel", REOPEN, "There is no re-labeling plan yet. First make a plan."),
     ],
 )

@@ -127,8 +127,9 @@ def test_queries_are_drawn_as_searched_by_one_choice_and_listed_with_their_searc
     jobs_of(filled).wait()
     assert newest_job(filled).parameters["design"] == "pps"
     page = run("Sample")
-    assert "2 queries, drawn with seed 0" in html(page)
-    assert button(page, "Next: pool")
+    assert "2 queries to judge" in html(page)
+    assert "The seed is 0." in html(page)
+    assert button(page, "Next: build a pool")
     sample = find_current_sample(filled)
     assert sample
     with filled.reading() as cursor:
@@ -198,8 +199,8 @@ def test_a_sample_is_topped_up_by_quota_and_by_whom_is_kept(filled: Store) -> No
     [
         ("Sample", "Draw the sample", "There is no traffic to sample from. Import a log"),
         ("Queries", "Look for tags", "There are no queries to tag yet. Draw a sample, import queries, or"),
-        ("Pool", "Build the pool", "There are no queries to find documents for. Draw a sample, or import"),
-        ("Round", "Open the round", "There are no candidates to judge yet. Build a pool."),
+        ("Pool", "Build the pool", "There are no queries yet."),
+        ("Round", "Open the round", "There are no candidates to judge yet"),
     ],
 )
 def test_an_empty_step_says_what_is_missing_and_offers_nothing_that_must_fail(
@@ -208,8 +209,8 @@ def test_an_empty_step_says_what_is_missing_and_offers_nothing_that_must_fail(
     page = run(step)
     assert not page.error
     assert len(page.info) == 1
-    assert button(page, label).disabled
-    assert reason in html(page)
+    assert all(one.disabled for one in page.button if one.label == label)
+    assert reason in html(page) + page.info[0].value
 
 
 @pytest.mark.slow
@@ -252,22 +253,25 @@ def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     field(page, "Systems").set_value(["bm25", "dense"]).run()
     assert "embed the corpus: about 1 minute, by the speed of other machines" in html(page)
     field(page, "Systems").set_value(["bm25"])
-    field(page, "Depth").set_value(3)
+    field(page, "Documents from each system").set_value(3)
     field(page, "Random negatives for each query").set_value(0)
     press(page, "Build the pool")
     jobs_of(filled).wait()
     assert newest_job(filled).outcome == "done"
     page = run("Pool")
-    assert "12 candidates for 4 queries, 0 of them random negatives." in html(page)
+    assert "12 documents to judge for 4 queries" in html(page)
     assert "The seed is 0." in html(page)
     assert "<td>bm25</td>" in html(page)
-    assert (field(page, "Depth").value, field(page, "Random negatives for each query").value) == (3, 0)
+    assert (
+        field(page, "Documents from each system").value,
+        field(page, "Random negatives for each query").value,
+    ) == (3, 0)
     assert "The options are the same as for the current pool." in html(page)
-    field(page, "Depth").set_value(5).run()
-    assert "Differs from the current pool: depth 5 instead of 3." in html(page)
+    field(page, "Documents from each system").set_value(5).run()
+    assert "Differences from the current pool: documents from each system: 5 instead of 3." in html(page)
     assert "4 queries × at most 5 documents × 2 people = at most 40 grades" in html(page)
     field(page, "Stop words that bm25 keeps").set_value(["where"]).run()
-    assert "stop words that bm25 keeps from now on where instead of none" in html(page)
+    assert "stop words that bm25 keeps from now on: where instead of none" in html(page)
     field(page, "Systems").set_value([]).run()
     assert button(page, "Build the pool").disabled
 
@@ -286,19 +290,22 @@ def test_a_round_is_opened_once_and_told(pooled: Store) -> None:
     assert field(page, "Annotators").value == ["ann", "bob"]
     assert "4 queries × " in html(page)
     assert "<td>bob</td>" in html(page), "the items of each person before anything is opened"
+    assert field(page, "Round name").value == "round 1"
+    field(page, "Round name").set_value("")
     press(page, "Open the round")
     assert "The round needs a name" in page.error[0].value
     assert count_rows(pooled, "rounds") == 0
     field(page, "Round name").set_value("first")
     press(page, "Open the round")
     assert not page.error
-    assert "Round first" in html(page)
-    assert "<td>ann</td>" in html(page)
-    assert "Annotators find their items under Label" in html(page)
-    press(page, "Open the round")
-    assert not page.error, "the same request again is shown its result again"
-    assert "Annotators find their items under Label" in html(page)
-    field(page, "Seed").set_value(1)
+    told = page.success[0].value
+    assert "Round first" in told
+    assert "Annotators find their items under Label" in told
+    assert field(page, "Round name").value == "round 2"
+    assert button(page, "Open the round").disabled
+    assert "No candidates are left to judge (the pair is already in a round or judged: " in html(page)
+    field(page, "Show candidates again").check().run()
+    field(page, "Round name").set_value("first")
     press(page, "Open the round")
     assert "already exists" in page.error[0].value
     assert count_rows(pooled, "rounds") == 1

@@ -31,7 +31,7 @@ def test_an_evaluator_uploads_a_run_and_downloads_its_report(
         page.goto(f"{served.url}{path}")
         expect(page.get_by_role("heading", name="Evaluate", exact=True)).to_be_visible()
     settled(page)
-    page.get_by_text("Options", exact=True).click()
+    page.get_by_text("More options", exact=True).click()
     expect(page.get_by_text("ndcg_exp@10").first).to_be_visible()
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)

@@ -105,7 +105,8 @@ def bring_in(lead: Leading, folder: Path) -> None:
     lead.fill("Queries to draw", str(len(QUERIES)))
     lead.press("Draw the sample", f"Drew {len(QUERIES)} queries")
     lead.choose("Pool")
-    lead.fill("Depth", "2")
+    lead.fill("Documents from each system", "2")
+    lead.unfold("More options")
     lead.fill("Random negatives for each query", "0")
     lead.press("Build the pool", "The pool has 6 candidates")
 

@@ -60,6 +60,13 @@ def test_who_asked_reads_the_leads_answer_and_the_item_stays_in_its_place(
     ben = open_tab(sign_in(browser, own_served, "ben", browser.new_context()), own_served)
     ben.wait_for_item()
     expect(ben.root.locator(".asked-before dt")).to_have_count(0)
+
+    own_served.leave_nothing_open("anna")
+    anna.page.reload()
+    expect(anna.root).to_have_attribute("data-phase", "nothing")
+    expect(anna.root.locator(".guide")).to_contain_text("Exactly it")
+    expect(anna.root.locator(".asked-before")).to_contain_text("Yes, if it works as a new one.")
+    expect(ask).to_be_visible()
     with open_store(own_served.project).reading() as cursor:
         (kept,) = list_questions(cursor)
     assert (kept.author, kept.query is not None, kept.everyone) == ("anna", True, False)

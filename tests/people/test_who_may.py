@@ -19,6 +19,7 @@ from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.delete_round import delete_round
 from curation.labeling.rounds.extension import extend_round
+from curation.labeling.rounds.left_out_queries import set_aside
 from curation.labeling.rounds.practice import practise_again, waive_practice
 from curation.labeling.rounds.reassignment import reassign
 from curation.labeling.rounds.round_states import set_round_state
@@ -31,7 +32,6 @@ from curation.people.invitations import invite, withdraw_invitation
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.queries.new_query import write_query
-from curation.queries.retired_queries import set_aside
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.top_up import top_up

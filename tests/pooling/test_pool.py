@@ -269,8 +269,8 @@ def test_a_rebuild_names_its_differences_from_the_current_pool(shop: Store) -> N
     assert describe_rebuild(pool, first, 2) == "The options are the same as for the current pool."
     other = PoolRequest(["bm25", "run:shop"], depth=10, random_negatives=1, seed=3)
     assert describe_rebuild(pool, other, 3) == (
-        "Differences from the current pool: without dense; with shop; depth 10 instead of 6; budget in pairs "
-        "no limit instead of 9; 3 queries instead of 2."
+        "Differences from the current pool: without dense; with shop; documents from each system: 10 instead "
+        "of 6; budget in pairs: no limit instead of 9; 3 queries instead of 2."
     )
 
 
@@ -294,7 +294,7 @@ def test_what_is_missing_or_unknown_gives_a_sentence_and_no_pool(store: Store, t
     )
     refused(
         InputError,
-        r"(?s)“Depth”: 0 is out of range.*“Random negatives for each query”: -1 is out of range",
+        r"(?s)“Documents from each system”: 0 is out of range.*“Random negatives for each query”: -1 is out",
         "bm25",
         depth=0,
         random_negatives=-1,

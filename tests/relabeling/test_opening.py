@@ -16,9 +16,10 @@ from curation.labeling.consensus.consensus import compute_query_consensus, read_
 from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.consensus.votes import read_query_votes
 from curation.labeling.imported import add_judgments
+from curation.labeling.rounds.left_out_queries import set_aside
 from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.session.queue import read_queue
-from curation.queries.retired_queries import read_retired_queries, retire_query, set_aside
+from curation.queries.retired_queries import read_retired_queries, retire_query
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.open_quarter import NO_DOCUMENT, QuarterOpened, open_plan, preview_opening

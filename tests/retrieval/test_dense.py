@@ -16,7 +16,7 @@ from curation.core.request import DEFAULT_MODEL
 from curation.retrieval import Dense, Hit
 from curation.retrieval import embeddings as stored
 from curation.retrieval.embedding_model import find_model
-from curation.retrieval.embeddings import embed, has_measured_speed, measure_speed, minutes_to_embed
+from curation.retrieval.embeddings import embed
 from curation.store import Store
 from curation.store.row_types import Document, Query
 from tests.support.pool_project import put_vectors
@@ -180,15 +180,3 @@ def test_a_folder_that_holds_no_model_gives_a_sentence(store: Store, tmp_path: P
     (tmp_path / "empty").mkdir()
     with pytest.raises(RefusedError, match=r"The model .*empty cannot be loaded: .*pip install gt-all"):
         embed(store, ["red hat"], model=str(tmp_path / "empty"))
-
-
-@pytest.mark.costly("a child process imports torch and loads the model")
-@pytest.mark.usefixtures("embedding_model")
-def test_the_speed_of_this_machine_is_measured_in_a_child_process(store: Store) -> None:
-    with store.reading() as cursor:
-        assert not has_measured_speed(cursor)
-    measure_speed(store, TEXTS[:4])
-    with store.reading() as cursor:
-        assert has_measured_speed(cursor)
-        assert not has_measured_speed(cursor, half=True)
-        assert minutes_to_embed(cursor, 1).endswith("by the last measured speed")

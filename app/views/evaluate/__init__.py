@@ -45,8 +45,10 @@ def show(annotator: Annotator) -> None:
     submission: RunSubmission | None = context.acts.form(FORM).result
     if submission and submission.evaluation_id is None:
         ui.result(submission)
+    on_part = [item for item in evaluations if (item.name, item.parts) == (release.row.name, [part])]
+    with st.expander("Evaluate systems", expanded=not on_part):
+        submit.show(context, release, part)
     if evaluations:
-        on_part = [item for item in evaluations if (item.name, item.parts) == (release.row.name, [part])]
         on_others = [item for item in evaluations if item not in on_part]
         newest_id = submission.evaluation_id if submission else None
         with evaluation_column:
@@ -55,8 +57,6 @@ def show(annotator: Annotator) -> None:
             peers = [item for item in on_part if item != chosen] if chosen in on_part else []
             evaluation.show(store, annotator, chosen, peers, warnings)
     leaderboard.show(store, annotator, release, part)
-    with st.expander("Evaluate systems", expanded=not evaluations):
-        submit.show(context, release, part)
 
 
 PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING_ROLES, show, menu=RELEASE)

@@ -38,7 +38,7 @@ def ask_runs(key: str) -> tuple[Uploads, RunColumns]:
     """Ask for run files, for each system's name, and for the columns of tables."""
     columns: list[dict[str, Any]] = []
     uploads = ask_files(
-        "Run files",
+        "Or upload runs",
         "Name of the system",
         key,
         RUN_FILES_HELP,

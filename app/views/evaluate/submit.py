@@ -70,7 +70,6 @@ def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
     names = sorted({name for name, _ in runs}.union(map(get_system_name, systems)))
     option_form, is_rounded = _make_form(release, part, names), sealed and not is_lead
     reason = _ask_reason(context, part, form.key) if sealed else None
-    start = st.container()
     _ask_options(option_form, release, sealed, is_lead)
     answers, graded = _ask_answers(context.store, is_lead, form.key)
     request = option_form.request(reason=reason, **graded)
@@ -78,16 +77,15 @@ def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
         skip_repeated = option_form.value("skip_repeated")
         request = EvaluateRequest(release.row.name, part, reason=reason, skip_repeated=skip_repeated)
     request = replace(request, systems=systems, columns=columns)
-    if start.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
+    if options := _describe_options(request):
+        ui.note(f"Also: {', '.join(options)}.")
+    if st.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
         st.session_state.pop(_TOPICS_REFUSAL, None)
         context.acts.do(
             form,
             lambda: _evaluate_or_start(context, request, runs, answers, topics, sealed),
             partial(_show_refusal, form.key),
         )
-    if options := _describe_options(request):
-        with start:
-            ui.note(f"Also: {', '.join(options)}.")
 
 
 def _ask_systems(context: PageContext, release: EvaluableRelease, part: str) -> list[str]:
@@ -221,7 +219,7 @@ def _refuse_unready(request: EvaluateRequest, runs: Uploads, answers: Uploads, s
 
 def _ask_options(form: Form[EvaluateRequest], release: EvaluableRelease, sealed: bool, is_lead: bool) -> None:
     """Ask for measures, kinds of queries, comparisons, and how to read the runs."""
-    with st.expander("Options"):
+    with st.expander("More options"):
         if sealed and not is_lead:
             form.ask("skip_repeated")
             return

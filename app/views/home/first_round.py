@@ -13,6 +13,7 @@ from app.components.stage import draw_stage
 from app.next_stage import show_action_link
 from app.page_context import PageContext
 from curation.core.text import pluralize
+from curation.labeling.rounds.grading_cost import read_pace
 from curation.operations.jobs import read_last_jobs
 from curation.operations.jobs.figures import figures_of
 from curation.operations.start import StartRequest, list_choices
@@ -53,7 +54,7 @@ def show(context: PageContext) -> WorkflowState:
             is_next = tile is next((one for one in tiles if not one.is_done), None)
             with st.container(key="first-stage" if is_next and tile is not tiles[-1] else None):
                 show_action_link(tile.actions[0])
-            for action in tile.actions[1:]:
+            for action in () if tile.is_done else tile.actions[1:]:
                 show_action_link(action)
     if tiles[0].is_done and tiles[1].is_done:
         _ask_start(context, state.preparation)
@@ -102,7 +103,11 @@ def _ask_start(context: PageContext, facts: Preparation) -> None:
     documents = facts.pairs
     if "depth" in choices:
         documents = (facts.queries or request.queries) * request.depth
-    remark = f"BM25 finds up to {pluralize(documents, 'document')} for these queries. You grade them."
+    with context.store.reading() as cursor:
+        time = read_pace(cursor).describe_time(documents)
+    remark = (
+        f"BM25 finds up to {pluralize(documents, 'document')} for these queries. You grade them in {time}."
+    )
     clicked = context.button("Open the first round", START, context.find_problem(START, request), remark)
     context.show_result(START)
     if clicked:

@@ -31,7 +31,7 @@ _ENCODING = re.compile(r"choose the encoding ([\w-]+)")
 def ask(
     context: PageContext, file: StoredUpload, request: ImportRequest, is_automatic: bool = False
 ) -> DryRun | None:
-    """Show the buttons that check and import; return the dry run of exactly this request, or None.
+    """Show the button that checks the file; return the dry run of exactly this request, or None.
 
     Parameters
     ----------
@@ -40,43 +40,31 @@ def ask(
     findings_path = file.folder / f"{request.key}.json"
     findings = read_dry_run(findings_path)
     form = context.acts.form(FORM)
+    if findings is not None and findings.outcome is not None:
+        return findings
     waits = context.find_wait(CHECK) is not None
     check_clicked = st.button(
         "Check the file",
-        type="primary" if findings is None else "secondary",
+        type="primary",
         key=f"check {form.key}",  # unchanged by a new choice, because a check belongs to earlier choices
         disabled=waits,
     )
-    ui.note("The check reads the whole file and shows what an import would do. The check changes nothing.")
-    can_import = findings is not None and findings.outcome is not None
-    import_clicked = st.button(
-        "Import",
-        type="primary" if findings else "secondary",
-        key=f"import {request.key} {form.key}",
-        disabled=not can_import or context.find_wait(IMPORT) is not None,
-    )
-    ready, unready = (
-        "Imports what the check shows.",
-        "Check the file first. You can import it once the check finds no problems.",
-    )
-    ui.note(ready if can_import else unready)
+    ui.note("The check shows what an import would do, and changes nothing. You can import the file after it.")
     job = context.jobs.get(CHECK)
     is_checked = job is not None and job.parameters["request"] == dump_request(request)
     if check_clicked or (is_automatic and findings is None and not waits and not is_checked):
         context.acts.do(form, lambda: _start_check(context, file, request, findings_path))
-    if import_clicked:
-        context.acts.do(form, lambda: _start_import(context, file, request))
     return findings
 
 
 def show(context: PageContext, file: StoredUpload, request: ImportRequest, findings: DryRun | None) -> None:
-    """Show the result of the dry run of an import."""
+    """Show the result of the dry run of an import, and the button that imports the file."""
     job = context.jobs.get(CHECK)
     if findings is None:
         if job is not None and job.parameters["request"]["path"] == request.path:
             context.show_result(CHECK)  # the check was stopped, or belongs to a different request
     elif findings.outcome is not None:
-        _show_outcome(findings.outcome)
+        _show_outcome(context, file, request, findings.outcome)
     else:
         _show_problems(findings, file, request)
 
@@ -103,12 +91,18 @@ def _start_import(context: PageContext, file: StoredUpload, request: ImportReque
     hand_over_upload(context.store.path, context.annotator.name)
 
 
-def _show_outcome(import_outcome: ImportOutcome) -> None:
-    (noun, count), *other_figures = import_outcome.figures.items()
-    details = ", ".join(pluralize_label(other_count, other_noun) for other_noun, other_count in other_figures)
+def _show_outcome(
+    context: PageContext, file: StoredUpload, request: ImportRequest, import_outcome: ImportOutcome
+) -> None:
+    (noun, count), *others = import_outcome.figures.items()
+    details = ", ".join(pluralize_label(other, name) for name, other in others if other)
     figure, _, noun = pluralize_label(count, noun).partition(" ")
     label = f"{noun} would be added" if import_outcome.changes else f"{noun}: nothing would change"
     ui.verdict(figure, label, f"{details[:1].upper()}{details[1:]}." if details else "")
+    form, must_wait = context.acts.form(FORM), context.find_wait(IMPORT) is not None
+    key = f"import {request.key} {form.key}"
+    if st.button("Import", type="primary", key=key, disabled=must_wait):
+        context.acts.do(form, lambda: _start_import(context, file, request))
     if import_outcome.left_out:
         rows = [(f"{count:,}", reason) for reason, count in import_outcome.left_out.items()]
         ui.table(f"Left out: {import_outcome.unit}", ["How many", "Why"], rows, words=True)

@@ -18,7 +18,7 @@ from app.views.queries import coverage_map, region
 from app.views.queries.writing_tasks import ask_tasks, show_written
 from curation.core.errors import RefusedError
 from curation.core.text import percent, pluralize
-from curation.queries.coverage.coverage_map import forecast_map, measure_map_speed
+from curation.queries.coverage.coverage_map import forecast_map
 from curation.queries.coverage.state import CoverageState, compute_state_fingerprint, read_state
 from curation.queries.coverage.writing import task_progress
 from curation.queries.requests import CoverageRequest
@@ -140,15 +140,11 @@ def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
 
 
 def _forecast_time(context: PageContext) -> None:
-    """Say how long measuring takes; a button measures the speed of this machine."""
+    """Say how long measuring takes, if the speed of this machine is known."""
     with context.store.reading() as cursor:
         forecast = forecast_map(cursor)
-    time = forecast or "how many minutes this takes is not known on this machine yet"
+    time = forecast or "the page shows the minutes left once it has begun. You can stop it at any time"
     ui.note(f"Measuring embeds phrases of the documents: {time}.")
-    if forecast is None and st.button("Time this machine", key="time this machine"):
-        form = context.acts.form("time this machine")
-        with st.spinner("Timing the embedding model, which takes up to a minute"):
-            context.acts.do(form, lambda: measure_map_speed(context.store))
 
 
 PARTS = {"Gaps": _show_gaps, "Map": coverage_map.show, "Written": show_written}

@@ -10,19 +10,20 @@ from app import ui
 from app.components.forms import Form
 from app.next_stage import show_action_link, show_missing_stage
 from app.page_context import PageContext
-from curation.core.errors import CurationError, RefusedError
+from curation.core.errors import CurationError
 from curation.core.text import pluralize
+from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.stored_runs import read_stored_runs
 from curation.labeling.consensus.consensus import read_relevance
 from curation.labeling.rounds.create_round import explain_no_round
 from curation.labeling.rounds.grading_cost import forecast_pool
 from curation.operations.workflow.judging import OPEN
 from curation.operations.workflow.stage import Action
-from curation.pooling.contributions import Contributions, build_contribution_table, compute_contributions
+from curation.pooling.contributions import build_contribution_table, compute_contributions
 from curation.pooling.engine_negatives import list_notices
 from curation.pooling.operations import forecast_embedding
 from curation.pooling.request import FIRST_POOL, SYSTEMS, PoolRequest
-from curation.pooling.stored_pool import find_last_pool, read_last_pool, restore_request
+from curation.pooling.stored_pool import PoolRow, find_last_pool, read_last_pool, restore_request
 from curation.pooling.systems import ENGINE_PREFIX
 from curation.retrieval import RUN_PREFIX
 from curation.retrieval.analyzer import read_analyzer
@@ -34,28 +35,31 @@ OPEN_ROUND = Action("Next: open a round", "rounds", "goldgrade round open", {"pa
 
 
 def show(context: PageContext) -> None:
-    left, right = st.columns([2, 3], gap="large")
-    with left, st.container(border=True):
-        _ask_pool(context)
-    with right:
+    with context.store.reading() as cursor:
+        pool, problem = find_last_pool(cursor), explain_no_round(cursor)
+        queries = len(read_active_queries(cursor))
+    if pool is None:
         context.show_result("pool")
-        try:
-            contributions = compute_contributions(context.store, read_relevance(context.store))
-        except RefusedError:
-            st.info("No pool has been built yet.")
-            show_missing_stage(context.store, context.annotator, "sample")
+        if queries:
+            with st.container(border=True, width=520):
+                _ask_pool(context)
         else:
-            _show_contributions(contributions)
-            report = read_last_pool(context.store)
-            if report is not None:
-                ui.sentences(report.sentences[0], *report.gaps)
-            with context.store.reading() as cursor:
-                problem = explain_no_round(cursor)
-            if problem is None:
-                with st.container(key="first-stage"):
-                    show_action_link(OPEN_ROUND)
-            else:
-                show_missing_stage(context.store, context.annotator, "people")
+            st.info("A pool holds the documents that systems find for the queries. There are no queries yet.")
+            show_missing_stage(context.store, context.annotator, "sample")
+        return
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        documents = pluralize(pool.report["candidates"], "document")
+        ui.heading(f"{documents} to judge for {pluralize(pool.report['queries'], 'query', 'queries')}")
+        if problem is None:
+            with st.container(key="first-stage"):
+                show_action_link(OPEN_ROUND)
+        else:
+            show_missing_stage(context.store, context.annotator, "people")
+        _show_pool(context, pool)
+        context.show_result("pool")
+    with right, st.expander("Build another pool", expanded=queries != pool.report["queries"]):
+        _ask_pool(context)
 
 
 def _ask_pool(context: PageContext) -> None:
@@ -74,7 +78,7 @@ def _ask_pool(context: PageContext) -> None:
     form = Form(PoolRequest, initial, key, choices={"systems": choices})
     form.ask("systems")
     ui.sentences(*engine_sentences)
-    form.ask("depth", "random_negatives")
+    form.ask("depth")
     with st.expander("More options"):
         form.ask_rest()
     request = form.request()
@@ -99,14 +103,19 @@ def _describe_requests(cursor: Cursor, engine: str) -> str:
     return sentences or "today's results are stored, so the pool does not query the engine again."
 
 
-def _show_contributions(contributions: Contributions) -> None:
-    table = build_contribution_table(contributions)
-    columns = [*table.columns[:6], table.columns[7]]  # the page is too narrow for more columns
-    ui.table(table.caption, columns, [(*row[:6], row[7]) for row in table.rows], words=True)
-    candidates = pluralize(contributions.candidates, "candidate")
-    ui.sentences(
-        "Only here: found by no other system.",
-        f"{contributions.graded:,} of the systems' {candidates} have a grade; "
-        f"{contributions.relevant:,} are relevant (graded above the scale's lowest).",
-        contributions.withheld,
-    )
+def _show_pool(context: PageContext, pool: PoolRow) -> None:
+    contributions = compute_contributions(context.store, read_relevance(context.store))
+    table, report = build_contribution_table(contributions), read_last_pool(context.store)
+    # the page is too narrow for more columns, and a single system finds everything alone
+    shown = [index for index in range(8) if index != 6 and (len(table.rows) > 1 or index not in (2, 5))]
+    rows = [[row[index] for index in shown] for row in table.rows]
+    caption = f"Pool of {pool.built_at:%d %b %Y, %H:%M} UTC"
+    ui.table(caption, [table.columns[index] for index in shown], rows, words=True)
+    remarks = ["Only here: found by no other system."] if len(rows) > 1 else []
+    remarks += ["Relevant: graded above the scale's lowest grade."]
+    if random := pool.report["random_negatives"]:
+        remarks.append(f"{pluralize(random, 'random document')} that no system found: random negatives.")
+    ui.note(" ".join([*remarks, contributions.withheld]))
+    if report is not None and report.gaps:
+        with st.expander(f"Missing results and stop words ({len(report.gaps):,})"):
+            ui.sentences(*report.gaps)

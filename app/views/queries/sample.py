@@ -20,7 +20,7 @@ from curation.core.request import find_option
 from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import read_known_tags
 from curation.labeling.rounds.grading_cost import forecast_sample_cost
-from curation.queries.retired_queries import set_aside
+from curation.labeling.rounds.left_out_queries import set_aside
 from curation.queries.sampling.dimensions import DIMENSIONS, TAG
 from curation.queries.sampling.requests import DrawRequest, TopUpRequest, read_quotas
 from curation.queries.sampling.stored_sample import (
@@ -37,10 +37,10 @@ _PENDING_DRAW = "draw asked"
 COLUMNS = ["Query", "Asked", "Stratum"]
 AS_SEARCHED, CUSTOM = "As searched", "Custom"
 PLANS = {
-    "Equal shares of frequent, middle and rare queries": "Frequent, middle and rare queries (head, "
-    "torso, tail) each make up a third of the searches. The sample draws a third of its queries from each.",
-    AS_SEARCHED: "Queries that were asked more often are more likely to be drawn.",
-    CUSTOM: "Choose groups of queries (strata), their shares and quotas.",
+    "Equal shares of frequent, middle and rare queries": "A third each from head, torso and tail. Each of "
+    "them makes up a third of the searches.",
+    AS_SEARCHED: "Queries that people ask more often are more likely to be drawn.",
+    CUSTOM: "Choose the groups of queries (strata), their shares and quotas.",
 }
 """The ways to draw queries, and a sentence about each."""
 Request = TypeVar("Request", DrawRequest, TopUpRequest)
@@ -49,22 +49,23 @@ Request = TypeVar("Request", DrawRequest, TopUpRequest)
 def show(context: PageContext) -> None:
     sample = find_current_sample(context.store)
     strata = [stratum.name for stratum in sample.strata] if sample else []
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        with st.container(border=True):
-            _ask_draw(context, strata, sample)
+    draws = [kind for kind in context.jobs if kind in ("sample", "top up")]
+    columns = st.columns([3, 2] if sample else [2, 3], gap="large")
+    side, form = columns if sample else reversed(columns)
+    with side:
         if sample is not None:
-            with st.expander("Top up the current sample"):
-                _ask_top_up(context, sample, strata)
-    with right:
-        draws = [kind for kind in context.jobs if kind in ("sample", "top up")]
-        if draws:
-            context.show_result(draws[-1])
+            _show_drawn_queries(context, sample)
+        for kind in draws[-1:]:
+            context.show_result(kind)
         if sample is None:
             st.info("No sample has been drawn yet. You do not need one to judge imported or written queries.")
             show_missing_stage(context.store, context.annotator, "import")
-        else:
-            _show_drawn_queries(context, sample)
+    with form:
+        with st.expander("Draw another sample") if sample else st.container(border=True):
+            _ask_draw(context, strata, sample)
+        if sample is not None:
+            with st.expander("Add queries to this sample"):
+                _ask_top_up(context, sample, strata)
 
 
 def _ask_draw(context: PageContext, strata: Sequence[str], sample: SampleReport | None) -> None:
@@ -161,7 +162,11 @@ def _show_drawn_queries(context: PageContext, sample: SampleReport) -> None:
     """Show the queries of the current sample, and its strata."""
     with context.store.reading() as cursor:
         queries = list_drawn_queries(cursor, sample.sample_id)
-    ui.heading(f"{pluralize(sample.size, 'query', 'queries')}, drawn with seed {sample.seed}")
+    ui.heading(f"{pluralize(sample.size, 'query', 'queries')} to judge")
+    with st.container(horizontal=True):
+        pool = {"part": "Pool"}
+        st.button("Next: build a pool", type="primary", on_click=ui.preselect_parts, args=(pool,))
+        ui.download("Download", format_csv(Table("", QUERY_COLUMNS, tuple(queries))), "queries.csv")
     form = context.acts.form("leave out")
     rows = [
         PickerRow(
@@ -173,31 +178,30 @@ def _show_drawn_queries(context: PageContext, sample: SampleReport) -> None:
     ]
     chosen = pick_rows("drawn queries", COLUMNS, rows, [], form.submission_count)
     if chosen:
-        _ask_leaving(context, chosen)
+        left_out = {query_id for query_id, *_, reason in queries if reason}
+        _ask_leaving(context, chosen, not left_out.isdisjoint(chosen))
     else:
         ui.note("Select queries to leave out.")
-    with st.container(horizontal=True):
-        ui.download("Download", format_csv(Table("", QUERY_COLUMNS, tuple(queries))), "queries.csv")
-        st.button("Next: pool", on_click=ui.preselect_parts, args=({"part": "Pool"},))
     ui.sentences(*sample.warnings)
-    with st.expander("Strata"):
+    with st.expander("Head, torso and tail, and the seed"):
+        ui.note(f"The seed is {sample.seed}.")
         show_drawing(make_sample_chart(sample.strata))
-        ui.tables(build_strata_table(sample.sample_id, sample.strata))
+        ui.tables(build_strata_table(sample.drawn_at, sample.strata))
 
 
-def _ask_leaving(context: PageContext, chosen: list[str]) -> None:
-    """Ask for the reason for leaving out the chosen queries."""
+def _ask_leaving(context: PageContext, chosen: list[str], can_return: bool) -> None:
+    """Ask for the reason for leaving out the chosen queries; offer to put back those that are left out."""
     acts, store = context.acts, context.store
     form = acts.form("leave out")
     with st.form("leave out"):
         reason = st.text_input("Reason for leaving out the chosen queries", key=f"reason {form.key}")
         ui.note(
-            "New rounds do not show these queries. In estimates, other queries in the same stratum "
-            "count more."
+            "Nobody is asked about these queries any more, not even in open rounds. Their answers are kept. "
+            "In estimates, other queries of the same stratum count more."
         )
         with st.container(horizontal=True):
             leaves = st.form_submit_button("Leave out", key=f"leave {form.key}")
-            returns = st.form_submit_button("Put back", key=f"put back {form.key}")
+            returns = can_return and st.form_submit_button("Put back", key=f"put back {form.key}")
     if leaves:
         acts.do(form, lambda: set_aside(store, chosen, reason, acts.by))
     elif returns:

@@ -38,7 +38,7 @@ def show(context: PageContext) -> None:
 def _ask_questions(context: PageContext) -> None:
     """Ask for the questions, and start the job once the person has seen what would be sent."""
     fields, estimate = Form(QuestionRequest), context.acts.form("estimate questions")
-    fields.ask("documents", "per_document", "kinds")
+    fields.ask("documents", "per_document")
     with st.expander("More options"):
         fields.ask_rest()
     request = fields.request()

@@ -54,5 +54,5 @@ def compare_judges(cursor: Cursor, seed: int = 0) -> Table | None:
     differences = [(None, None, None), *estimates[count + 1 :]]
     rows = [(name, *estimates[at], *differences[at]) for at, name in enumerate(names)]
     title = f"Judges on the same {pluralize(len(common), 'pair')} that people graded"
-    heads = ("judge", "people's grade", "low", "high", "minus first judge", "low", "high")
+    heads = ("Judge", "Same grade as people", "low", "high", "Difference from the best", "low", "high")
     return Table(title, heads, tuple(rows))

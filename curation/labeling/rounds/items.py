@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from curation.ingest.filters import find_outside_pairs
@@ -103,11 +103,22 @@ def withdraw_outside(cursor: Cursor, author: str) -> int:
 
     A new round leaves out such pairs that have no item yet.
     """
-    outside_filter, count = find_outside_pairs(cursor), 0
-    for stored_round in list_rounds(cursor) if outside_filter else ():
+    outside = find_outside_pairs(cursor)
+    if not outside:
+        return 0
+    return withdraw_unanswered(cursor, lambda item: item.pair in outside, OUTSIDE_FILTER, author)
+
+
+def withdraw_unanswered(
+    cursor: Cursor, is_chosen: Callable[[RoundItem], bool], reason: str, author: str
+) -> int:
+    """Withdraw the chosen unanswered items of all rounds except practice, and repeats that would then come
+    too soon; return how many were withdrawn."""
+    count = 0
+    for stored_round in list_rounds(cursor):
         items = [] if stored_round.kind == "practice" else read_round_items(cursor, stored_round.round_id)
-        ids = {item.presentation_id for item in items if item.pair in outside_filter and not item.answered}
+        ids = {item.presentation_id for item in items if not item.answered and is_chosen(item)}
         ids |= {item.presentation_id for item in find_near_repeats(items, ids)} if ids else set()
-        withdraw(cursor, sorted(ids), OUTSIDE_FILTER, author)
+        withdraw(cursor, sorted(ids), reason, author)
         count += len(ids)
     return count

@@ -16,6 +16,7 @@ from curation.core.reports.tables import BarCell, NumberCell, Table
 from curation.core.text import describe_left_out, pluralize
 from curation.labeling.rounds.candidates import OUTSIDE_FILTER
 from curation.labeling.rounds.control_items import ControlResult, build_control_table, read_control_results
+from curation.labeling.rounds.left_out_queries import LEFT_OUT_QUERY
 from curation.labeling.rounds.pace import AnnotatorWork
 from curation.labeling.rounds.round_states import read_round_state
 from curation.labeling.rounds.spacing import Spacing, build_spacing_table, measure_spacing
@@ -45,8 +46,8 @@ SELECT count(DISTINCT e.presentation_id) FROM judgment_events e JOIN presentatio
 WHERE e.late AND p.round_id = ?
 """
 _WITHDRAWN = """
-SELECT count(*) FILTER (w.reason <> $filter), count(*) FILTER (w.reason = $filter)
-FROM withdrawals w JOIN presentations p USING (presentation_id) WHERE p.round_id = $round
+SELECT w.reason, count(*) FROM withdrawals w JOIN presentations p USING (presentation_id)
+WHERE p.round_id = ? GROUP BY w.reason
 """
 _WORKLOADS = """
 SELECT p.annotator, count(*) FILTER (s.answered AND r.kind NOT IN ('pilot', 'practice')),
@@ -161,9 +162,9 @@ def read_round_status(store: Store, name: str) -> RoundStatus:
             progress.append(row)
         [(candidates, complete)] = cursor.execute(_COMPLETE, [round_id]).fetchall()
         [(late,)] = cursor.execute(_LATE, [round_id]).fetchall()
-        parameters = {"round": round_id, "filter": OUTSIDE_FILTER}
-        [(withdrawn, outside)] = cursor.execute(_WITHDRAWN, parameters).fetchall()
-        left_out = {NEAR_REPEATS: unshown_counts.total(), OUTSIDE_FILTER: outside}
+        withdrawn = Counter(dict(cursor.execute(_WITHDRAWN, [round_id]).fetchall()))
+        left_out = {reason: withdrawn.pop(reason, 0) for reason in (OUTSIDE_FILTER, LEFT_OUT_QUERY)}
+        left_out[NEAR_REPEATS] = unshown_counts.total()
         return RoundStatus(
             round=name,
             kind=state.kind,
@@ -176,7 +177,7 @@ def read_round_status(store: Store, name: str) -> RoundStatus:
             closed=state.closed,
             closed_at=state.closed_at,
             late=late,
-            withdrawn=withdrawn,
+            withdrawn=withdrawn.total(),
             spacing=measure_spacing(cursor, round_id),
             control_items=[] if state.kind == "practice" else read_control_results(cursor, round_id),
             left_out={reason: count for reason, count in left_out.items() if count},

@@ -22,14 +22,7 @@ from curation.queries.coverage.measures import Clusters, get_clusters
 from curation.queries.coverage.partitions import DRAWN, DRAWS, RESOLUTIONS, Partitions, choose_resolution
 from curation.queries.requests import CoverageRequest
 from curation.retrieval.embedding_model import find_model, has_bfloat16
-from curation.retrieval.embeddings import (
-    BFLOAT16,
-    TIMED,
-    embed,
-    has_measured_speed,
-    measure_speed,
-    minutes_to_embed,
-)
+from curation.retrieval.embeddings import BFLOAT16, embed, has_measured_speed, minutes_to_embed
 from curation.store import Cursor, Store, get_setting
 from curation.store.documents import StoredDocuments, current_corpus
 
@@ -138,20 +131,6 @@ def forecast_map(cursor: Cursor) -> str | None:
     parameters = [ENTITY_LENGTH, get_setting(cursor, "corpus")]
     [(characters,)] = cursor.execute(sql, parameters).fetchall()
     return minutes_to_embed(cursor, ENTITIES * characters, half=has_bfloat16())
-
-
-def measure_map_speed(store: Store) -> None:
-    """Measure how fast this machine embeds texts as long as entities, taken from the start of corpus
-    documents.
-
-    Raises
-    ------
-    RefusedError: there is no corpus, or a package or the model is missing.
-    """
-    sql = "SELECT left(body, ?) FROM documents WHERE trim(body) <> '' ORDER BY content_hash LIMIT ?"
-    with store.reading() as cursor:
-        texts = [text for (text,) in cursor.execute(sql, [ENTITY_LENGTH, TIMED]).fetchall()]
-    measure_speed(store, texts, half=has_bfloat16())
 
 
 def make_map(store: Store, snapshot_id: str, request: CoverageRequest, progress: Progress) -> CoverageMap:

@@ -101,7 +101,7 @@ class SampleReport:
     @property
     def tables(self) -> tuple[Table, ...]:
         """Return a table of the sample's strata."""
-        return (build_strata_table(self.sample_id, self.strata),)
+        return (build_strata_table(self.drawn_at, self.strata),)
 
 
 def find_current_sample(store: Store) -> SampleReport | None:

@@ -7,6 +7,7 @@ queries.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -93,10 +94,10 @@ def count_strata(traffic: Ints, strata: Labels) -> tuple[list[int], list[int]]:
     return populations.tolist(), totals.tolist()
 
 
-def build_strata_table(sample_id: str, strata: Sequence[Stratum]) -> Table:
+def build_strata_table(drawn_at: datetime, strata: Sequence[Stratum]) -> Table:
     """Make a table with the counts of each stratum of a sample."""
     columns = ("Stratum", "Queries", "Traffic", "Drawn", "Probability")
-    return Table(f"Sample {sample_id[:8]}", columns, tuple(strata))
+    return Table(f"Sample of {drawn_at:%d %b %Y, %H:%M} UTC", columns, tuple(strata))
 
 
 def make_sample_chart(strata: Sequence[Stratum]) -> Markup:

@@ -13,6 +13,7 @@ from curation.labeling.judging import KEPT_LATE, Outcome, Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.delete_round import delete_round
+from curation.labeling.rounds.left_out_queries import LEFT_OUT_QUERY, set_aside
 from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.rounds.use_guide import use_guide
@@ -58,6 +59,20 @@ def test_a_paused_round_is_in_nobodys_queue_and_says_so(opened: Store) -> None:
     assert "The lead has paused the round" in queue.message
     set_round_state(opened, "first", "open")
     assert len(read_queue(opened, "ada").showings) == 5
+
+
+def test_a_query_that_is_left_out_is_not_asked_any_more_until_it_is_put_back(opened: Store) -> None:
+    before = read_queue(opened, "ada", 30).showings
+    grade(opened, before[0].presentation_id, "press-0001")
+    query = rows_of(opened, "SELECT query_id FROM judgment_events JOIN presentations USING (presentation_id)")
+    set_aside(opened, [query[0][0]], "spam")
+    shown = read_queue(opened, "ada", 30).showings
+    assert {item.query for item in shown} == {item.query for item in before} - {before[0].query}
+    assert read_round_status(opened, "first").left_out == {LEFT_OUT_QUERY: 7}
+    assert not read_round_status(opened, "first").withdrawn
+    set_aside(opened, [query[0][0]], None)
+    assert read_queue(opened, "ada", 30).showings == before[1:]
+    assert read_round_status(opened, "first").left_out == {}
 
 
 def test_what_was_on_screen_when_a_round_was_paused_is_kept(opened: Store) -> None:

@@ -221,7 +221,7 @@ def test_the_same_seed_opens_the_same_round(store: Store, tmp_path_factory: pyte
 
 def test_a_second_round_takes_only_what_no_round_has_shown(store: Store) -> None:
     open_for(store, grid(3, 4), "ada", duplicates=0.08)
-    with pytest.raises(RefusedError, match="12 the pair is already in a round or judged"):
+    with pytest.raises(RefusedError, match="the pair is already in a round or judged: 12"):
         open_round(store, RoundRequest("second", ["ada"], overlap=1))
     assert open_round(store, RoundRequest("third", ["ada"], overlap=1, again=True)).candidates == 12
 
