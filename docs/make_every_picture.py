@@ -118,6 +118,15 @@ def open_query(page: Page) -> None:
     settle(page)
 
 
+def show_again(page: Page) -> None:
+    """Plan a round over candidates that were in a round before."""
+    page.get_by_text("More options").click()
+    page.get_by_text("Show candidates again").click()
+    settle(page)
+    page.get_by_text("More options").click()
+    settle(page)
+
+
 def choose_queries(page: Page) -> None:
     """Choose two of the drawn queries."""
     for index in (1, 2):
@@ -161,6 +170,7 @@ VIEWS = (
             "rounds-open": "/rounds?part=Open a round",
         }.items()
     ),
+    View("rounds-open-again", "/rounds?part=Open a round", "lead", ONCE, show_again),
     View("queries-sample-chosen", "/queries", "lead", ONCE, choose_queries),
     *(
         View(f"rounds-{part.lower()}", f"/rounds{LATEST}&part={part}", states=FILLED)

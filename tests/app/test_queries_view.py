@@ -99,7 +99,7 @@ def test_a_sample_is_drawn_once_as_the_command_would_and_shown_beside_the_traffi
     job = newest_job(filled)
     assert (job.outcome, job.started_by, count_rows(filled, "jobs")) == ("done", "lee", 1)
     page = run("Sample")
-    assert "Drew 3 queries; 3 new to the project." in html(page)
+    assert "Drew 3 queries; 3 are new to the project." in html(page)
     assert "<td>tail</td>" in html(page)
     assert "Fewer than 10 queries were drawn" in html(page)
     by = rows_of(filled, "SELECT actor FROM events WHERE action = 'sample'")

@@ -54,7 +54,8 @@ def _ask_columns(file: UploadedFile) -> dict[str, Any]:
     except (CurationError, OSError):  # the evaluation reports the problems of the file
         return {}
     columns = dict(preview.fields)
-    for field, cell in zip(COLUMN_FIELDS, st.columns(2) * 2, strict=True):
+    cells = [cell for _ in range(2) for cell in st.columns(2)]
+    for field, cell in zip(COLUMN_FIELDS, cells, strict=True):
         if preview.columns:
             with cell:
                 columns[field.name] = str(ask_column(field, preview, file.file_id))
