@@ -76,7 +76,7 @@ def test_a_run_in_memory_has_the_figures_of_its_file(release: goldgrade.Release,
 
 def test_an_option_that_a_step_does_not_have_is_refused_with_those_that_it_has(tmp_path: Path) -> None:
     project = goldgrade.create(str(tmp_path / "project.duckdb"), "binary")
-    with pytest.raises(goldgrade.Error, match=r"depht: no option of pool; it has systems, depth, "):
+    with pytest.raises(goldgrade.Error, match=r"pool has no option depht; its options are systems, depth, "):
         project.pool(["bm25"], depht=10)
     with pytest.raises(goldgrade.Error, match="size"):
         project.sample("many")  # type: ignore[arg-type]
