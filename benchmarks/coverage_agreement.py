@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.coefficients import COEFFICIENTS
 from curation.agreement.inter_annotator import estimate_coefficients, find_overlap
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.bootstrap import RESAMPLES
@@ -96,27 +95,17 @@ def coverage(
 ) -> list[Coverage]:
     """`runs` simulated projects of so many queries."""
     random = np.random.default_rng(seed)
-    coefficients = [coefficient for coefficient in COEFFICIENTS if coefficient.name in names]
-    truths = estimate_coefficients(
-        find_overlap(*draw_counts(random, 20_000 if runs > 10 else 200, population)),
-        SCALE,
-        coefficients,
-        seed,
-        resamples=1,
-    )
-    ends = np.full((runs, len(coefficients), 2), np.nan)
+    whole = find_overlap(*draw_counts(random, 20_000 if runs > 10 else 200, population))
+    truths = estimate_coefficients(whole, SCALE, seed, resamples=1)
+    ends = np.full((runs, len(names), 2), np.nan)
     for run in range(runs):
-        figures = estimate_coefficients(
-            find_overlap(*draw_counts(random, queries, population)), SCALE, coefficients, run, resamples
-        )
-        for index, coefficient in enumerate(coefficients):
-            low, high = figures[coefficient.name].low, figures[coefficient.name].high
+        sample = find_overlap(*draw_counts(random, queries, population))
+        figures = estimate_coefficients(sample, SCALE, run, resamples)
+        for index, name in enumerate(names):
+            low, high = figures[name].low, figures[name].high
             ends[run, index] = (np.nan, np.nan) if low is None or high is None else (low, high)
-    results = zip(coefficients, np.moveaxis(ends, 1, 0), strict=True)
-    return [
-        _count_held(coefficient.name, truths[coefficient.name].value or 0.0, intervals)
-        for coefficient, intervals in results
-    ]
+    results = zip(names, np.moveaxis(ends, 1, 0), strict=True)
+    return [_count_held(name, truths[name].value or 0.0, intervals) for name, intervals in results]
 
 
 def _count_held(name: str, truth: float, ends: Floats) -> Coverage:

@@ -39,8 +39,7 @@ class OthersAgreement(NamedTuple):
     ----------
     pairs, queries: numbers of the annotator's pairs that others also graded, and of their queries.
     kappa: value with a 95 % interval by bootstrap over queries; None if `undefined` gives the reason.
-    others: kappa of the others among themselves, over any two of the others; `others_pairs`: number of its
-        pairs.
+    others: kappa of the others among themselves, over any two of the others.
     p: the probability of such low agreement if kappa were half of the others' kappa and disagreement were no
         larger than among the others (Student's t over queries).
     """
@@ -52,7 +51,6 @@ class OthersAgreement(NamedTuple):
     low: float | None = None
     high: float | None = None
     others: float | None = None
-    others_pairs: int = 0
     p: float | None = None
     undefined: str | None = None
 
@@ -63,12 +61,11 @@ class OthersAgreement(NamedTuple):
 
 
 class OthersKappa(NamedTuple):
-    """The other annotators' agreement among themselves: mean squared distance between two grades, kappa, and
-    number of pairs."""
+    """The other annotators' agreement among themselves: mean squared distance between two grades, and
+    kappa."""
 
     distance: float
     kappa: float
-    pairs: int
 
 
 class SharedGrades(NamedTuple):
@@ -144,7 +141,7 @@ class GradeTotals:
         if chance <= _ROUNDING_ERROR:
             return None
         kappa = float(1 - distance / pairs / chance)
-        return OthersKappa(float(distance / pairs), kappa, round(pairs))
+        return OthersKappa(float(distance / pairs), kappa)
 
     def _subtract(self, annotator: int) -> Floats:
         """Sum the other annotators' grades on one annotator's pairs, shape (3, pairs)."""
@@ -233,7 +230,7 @@ def _compare(name: str, shared: SharedGrades, others: OthersKappa | None, seed: 
     agreement = agreement._replace(kappa=_round(kappa), low=_round(low), high=_round(high), p=p)
     if others is None:
         return agreement._replace(undefined=NOBODY_ELSE)
-    agreement = agreement._replace(others=others.kappa, others_pairs=others.pairs)
+    agreement = agreement._replace(others=others.kappa)
     return agreement if p is not None else agreement._replace(undefined=OTHERS_BY_CHANCE)
 
 

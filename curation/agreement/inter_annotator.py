@@ -1,8 +1,8 @@
 """Agreement between annotators: coefficients over all doubly judged pairs, each with its interval.
 
 A unit is a (query, document) pair with at least two grades. All coefficients use the same units and can be
-compared. Pairs with one grade say nothing about agreement and are counted separately, as is agreement on
-cannot-tell. The `krippendorff` package computes the point estimates of alpha. Resamples sum matrices that are
+compared. Pairs with one grade say nothing about agreement and are counted separately, as are answers "cannot
+tell". The `krippendorff` package computes the point estimates of alpha. Resamples sum matrices that are
 computed once for each query (`coefficients`): the same formula, about a thousand times faster.
 """
 
@@ -15,7 +15,7 @@ from itertools import combinations
 import krippendorff
 import numpy as np
 
-from curation.agreement.coefficients import COEFFICIENTS, Coefficient, Coincidences, count_coincidences
+from curation.agreement.coefficients import COEFFICIENTS, Coincidences, count_coincidences
 from curation.agreement.grades import Grades, count_values
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.bootstrap import RESAMPLES, Sums, percentile_interval, resample_figures
@@ -33,28 +33,6 @@ RARE_VARIATION = "no interval: too many bootstrap samples have only one grade"
 
 
 @dataclass(frozen=True)
-class Judgeable:
-    """Annotators' agreement on whether a pair can be judged: any grade versus cannot-tell.
-
-    Attributes
-    ----------
-    judgments, cannot_tell: number of all judgments, and of judgments without a grade.
-    share: share of cannot-tell among all judgments.
-    raw, nominal: agreement on the pairs with at least two judgments of either kind.
-    mixed: number of pairs with both grades and cannot-tell.
-    nobody: number of pairs with two or more judgments but without a grade.
-    """
-
-    judgments: int
-    cannot_tell: int
-    share: Estimate
-    raw: Estimate
-    nominal: Estimate
-    mixed: int
-    nobody: int
-
-
-@dataclass(frozen=True)
 class InterAgreement:
     """Agreement between annotators, with the number of units, queries and judgments.
 
@@ -67,7 +45,6 @@ class InterAgreement:
     annotators, judgments: numbers of annotators and of grades, single pairs included.
     cannot_tell: number of judgments without a grade.
     scale, marginals: the grades of the scale, and the number of times that each grade was given on the units.
-    judgeable: agreement on whether a pair can be judged.
     older: number of judgments that are left out because they are about an older text of the document.
     confused: the two different grades that one pair got most often; None if no pair has different grades.
     """
@@ -82,7 +59,6 @@ class InterAgreement:
     cannot_tell: int
     scale: tuple[int, ...]
     marginals: tuple[int, ...]
-    judgeable: Judgeable
     older: int = 0
     confused: tuple[int, int] | None = None
 
@@ -145,7 +121,7 @@ def compute_agreement(
     grade_counts = counts.sum(axis=1)
     overlap = find_overlap(counts, grades.unit_queries)
     return InterAgreement(
-        figures=estimate_coefficients(overlap, scale, COEFFICIENTS, seed, resamples),
+        figures=estimate_coefficients(overlap, scale, seed, resamples),
         units=len(overlap.counts),
         queries=overlap.query_count,
         pairs=overlap.pairs,
@@ -155,7 +131,6 @@ def compute_agreement(
         cannot_tell=grades.cannot_tell,
         scale=tuple(scale),
         marginals=tuple(overlap.counts.sum(axis=0).tolist()),
-        judgeable=compute_judgeable(grades, seed, resamples),
         older=grades.older,
         confused=_find_confused(overlap.counts, scale),
     )
@@ -183,28 +158,10 @@ def find_overlap(counts: Ints, unit_queries: Ints) -> Overlap:
     return Overlap(units, counts[units], queries, len(query_indexes))
 
 
-def compute_judgeable(grades: Grades, seed: int, resamples: int = RESAMPLES) -> Judgeable:
-    """Compute how far annotators agree on whether a pair can be judged."""
-    cells = grades.units * 2 + ~grades.graded
-    counts = np.bincount(cells, minlength=2 * len(grades.documents)).reshape(-1, 2)
-    overlap = find_overlap(counts, grades.unit_queries)
-    coefficients = [coefficient for coefficient in COEFFICIENTS if coefficient.name in ("nominal", "raw")]
-    figures = estimate_coefficients(overlap, (0, 1), coefficients, seed, resamples)
-    return Judgeable(
-        judgments=int(counts.sum()),
-        cannot_tell=grades.cannot_tell,
-        share=_estimate_cannot_tell(counts, grades.unit_queries, seed, resamples),
-        raw=figures["raw"],
-        nominal=figures["nominal"],
-        mixed=int((overlap.counts.min(axis=1) > 0).sum()),
-        nobody=int((overlap.counts[:, 0] == 0).sum()),
-    )
-
-
 def estimate_coefficients(
-    overlap: Overlap, scale: Sequence[int], coefficients: Sequence[Coefficient], seed: int, resamples: int
+    overlap: Overlap, scale: Sequence[int], seed: int, resamples: int = RESAMPLES
 ) -> dict[str, Estimate]:
-    """Estimate the coefficients with intervals, by name, all from the same resamples."""
+    """Estimate all coefficients with intervals, by name, all from the same resamples."""
     values, queries = len(scale), overlap.query_count
     matrices = count_coincidences(overlap.counts, overlap.queries, queries)
     # The three matrices of a query lie side by side in one row, so a resample is a sum of rows.
@@ -212,14 +169,14 @@ def estimate_coefficients(
 
     def compute(sums: Floats) -> Floats:
         stacked = Coincidences(*sums.reshape(-1, 3, values, values).swapaxes(0, 1))
-        return np.stack([coefficient.formula(stacked) for coefficient in coefficients], axis=1)
+        return np.stack([coefficient.formula(stacked) for coefficient in COEFFICIENTS], axis=1)
 
     points = compute(rows.sum(axis=0, keepdims=True))[0]
-    drawn = np.empty((0, len(coefficients)))
+    drawn = np.empty((0, len(COEFFICIENTS)))
     if queries >= MINIMUM_QUERIES:
         sums = Sums(np.arange(queries), rows, compute)
         (drawn,) = resample_figures([sums], queries, seed, resamples)
-    for index, coefficient in enumerate(coefficients):
+    for index, coefficient in enumerate(COEFFICIENTS):
         # The krippendorff package fails if a coefficient is undefined, so our formula decides whether to call
         # it.
         if coefficient.level is not None and not np.isnan(points[index]):
@@ -231,7 +188,7 @@ def estimate_coefficients(
     units = len(overlap.units)
     return {
         coefficient.name: make_estimate(float(points[index]), drawn[:, index], units, queries)
-        for index, coefficient in enumerate(coefficients)
+        for index, coefficient in enumerate(COEFFICIENTS)
     }
 
 
@@ -257,18 +214,3 @@ def why_not_shown(estimate: Estimate) -> str | None:
     if estimate.n < MINIMUM_UNITS:
         return f"too few: {estimate.n} of at least {MINIMUM_UNITS} doubly judged pairs"
     return None
-
-
-def _estimate_cannot_tell(counts: Ints, unit_queries: Ints, seed: int, resamples: int) -> Estimate:
-    """Estimate the share of cannot-tell among all judgments of all judged queries."""
-    queries = int(unit_queries.max(initial=-1)) + 1
-    sums = [np.bincount(unit_queries, column, queries) for column in (counts[:, 1], counts.sum(axis=1))]
-    by_query = np.stack(sums, axis=1).astype(np.float64)
-    judgments = int(counts.sum())
-    if judgments == 0:
-        return Estimate(why="nobody has judged anything")
-    resampled_values = np.empty(0)
-    if queries >= MINIMUM_QUERIES:
-        shares = Sums(np.arange(queries), by_query, lambda drawn: drawn[:, :1] / drawn[:, 1:])
-        resampled_values = resample_figures([shares], queries, seed, resamples)[0][:, 0]
-    return make_estimate(float(counts[:, 1].sum() / judgments), resampled_values, judgments, queries)

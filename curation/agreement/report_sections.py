@@ -57,7 +57,7 @@ def make_section_layers(report: AgreementReport) -> tuple[list[Section], list[Se
     if details is None:
         return evidence, [overall, consensus]
     coefficients = [overall, within, consensus]
-    if report.between.judgeable.cannot_tell:
+    if report.between.cannot_tell:
         coefficients.insert(1, _make_cannot_tell(report, details))
     if not report.between.units:
         return evidence, coefficients
@@ -136,11 +136,9 @@ def make_agreement_page(report: AgreementReport, people: Sequence[AnnotatorMetri
     return html_page(title, list_findings(report), sections, remark)
 
 
-def _make_section(
-    heading: str, sentence: str, charts: Sequence[Chart], remark: str = "", tables: tuple[Table, ...] = ()
-) -> Section:
+def _make_section(heading: str, sentence: str, charts: Sequence[Chart], remark: str = "") -> Section:
     drawings = tuple(drawing for drawing, _ in charts)
-    return Section(heading, sentence, drawings, tables, remark, charted=tuple(table for _, table in charts))
+    return Section(heading, sentence, drawings, (), remark, charted=tuple(table for _, table in charts))
 
 
 def _drop_empty(table: Table) -> tuple[Table, ...]:
@@ -280,19 +278,9 @@ def _describe_decisions(line: GuideLine) -> str:
 
 
 def _make_cannot_tell(report: AgreementReport, details: Details) -> Section:
-    judgeable, reasons = report.between.judgeable, details.sources.unjudged
-    marks = [
-        make_mark("share of judgments", judgeable.share, pluralize(judgeable.judgments, "judgment")),
-        make_mark("alpha, can be judged", judgeable.nominal),
-        make_mark("same answer", judgeable.raw),
-    ]
-    table = Table("Reasons for cannot-tell", ("Why", "Times", "Pairs that others graded"), reasons)
-    return _make_section(
-        "Cannot tell",
-        sentences.describe_cannot_tell(report.between),
-        [_draw_chart("Whether a pair can be judged", marks)],
-        tables=_drop_empty(table),
-    )
+    columns = ("Why", "Times", "Pairs that others graded")
+    table = Table("Reasons for cannot-tell", columns, details.sources.unjudged)
+    return Section("Cannot tell", sentences.describe_cannot_tell(report.between), (), _drop_empty(table))
 
 
 def _make_consistency(people: Iterable[IntraAgreement]) -> Section:

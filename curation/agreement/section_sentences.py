@@ -54,17 +54,13 @@ def describe_evidence(evidence: EvidenceAgreement) -> str:
 
 
 def describe_cannot_tell(agreement: InterAgreement) -> str:
-    """State how often annotators answered “cannot tell”, and how far they agree on this answer."""
-    judged = agreement.judgeable
-    if not judged.cannot_tell:
+    """State how often annotators answered “cannot tell”."""
+    if not agreement.cannot_tell:
         return "Nobody answered “cannot tell”."
-    alpha = judged.nominal
-    how = why_not_shown(alpha) or f"alpha {decimal(alpha.value)} ({say_interval(alpha)})"
+    share = agreement.cannot_tell / (agreement.judgments + agreement.cannot_tell)
     return (
-        f"Annotators answered “cannot tell” {judged.cannot_tell:,} times, "
-        f"{percent(judged.cannot_tell / judged.judgments, 1)} of the judgments; on "
-        f"{pluralize(judged.mixed, 'pair')} another annotator gave a grade. Agreement on whether a pair "
-        f"can be judged: {how}."
+        f"Annotators answered “cannot tell” {agreement.cannot_tell:,} times, {percent(share, 1)} of the "
+        "judgments."
     )
 
 

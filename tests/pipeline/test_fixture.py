@@ -34,10 +34,7 @@ SAID = {
 }
 PARTS = ("type", "boundary")
 WENT = ("interval", "ratio", "fleiss", "ac1", "ac2_ordinal", "doubts")
-NAMED_VALUE = (
-    *("nominal.alpha", "ordinal.alpha", "raw.share", "judgeable.nominal.alpha", "judgeable.raw.share"),
-    *("alpha.alpha", "raw.share"),
-)
+NAMED_VALUE = ("nominal.alpha", "ordinal.alpha", "raw.share", "alpha.alpha", "raw.share")
 EMPTY = ("empty_unanswerable", "empty_answerable")
 DESCRIBING = {"README.md", "manifest.json"}
 """Files of an export that name the program."""
@@ -82,6 +79,7 @@ GONE = {
     },
     "agreement": {
         ".boundary": "the breakdown by boundary has each",
+        ".between.judgeable": "agreement on what can be judged went; cannot-tell is counted",
         ".evidence.alpha_u": "unitising alpha went; Character F1 stays",
         **{f".between.{name}": "one of the coefficients that went" for name in WENT},
         **{f".between.{name}": "every figure is `value`" for name in NAMED_VALUE},
@@ -90,7 +88,6 @@ GONE = {
             f".{where}.{name}": "a figure is an estimate: `n` and `why` say the rest"
             for where in (
                 *(f"between.{figure}" for figure in ("nominal", "ordinal", "ac2", "raw")),
-                *(f"between.judgeable.{figure}" for figure in ("share", "raw", "nominal")),
                 *(f"by.{part}[].{figure}" for part in PARTS for figure in ("alpha", "raw")),
                 *(f"by.pair[].{figure}" for figure in ("raw", "kappa", "difference")),
                 "evidence.f1",
@@ -135,6 +132,7 @@ GONE = {
             f".annotators[].{reason}": "a plainer reason"
             for reason in ("agreement.undefined", "bias.no_trend")
         },
+        ".annotators[].agreement.others_pairs": "the others' kappa says it",
         **{
             f".annotators[].control_items.{name}": "control items are an estimate: value, n"
             for name in ("answered", "right", "share")

@@ -20,7 +20,6 @@ from curation.agreement.annotator_pairs import compare_annotator_pairs
 from curation.agreement.coefficients import COEFFICIENTS, count_confusion
 from curation.agreement.grades import count_values, make_grades
 from curation.core.errors import RefusedError
-from curation.core.statistics.bootstrap import RESAMPLES
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import pluralize
 from curation.evaluation.llm_judges import human_grades
@@ -184,7 +183,7 @@ def _pair_figures_with_people(
     annotator_grades = people.select_grades(both)
     grade_counts = count_values(annotator_grades, people.scale)
     basis = inter_annotator.find_overlap(grade_counts, annotator_grades.unit_queries)
-    human_figures = inter_annotator.estimate_coefficients(basis, people.scale, COEFFICIENTS, seed, RESAMPLES)
+    human_figures = inter_annotator.estimate_coefficients(basis, people.scale, seed)
     names = [coefficient.name for coefficient in COEFFICIENTS]
     figures = {name: (judge[name], human_figures[name]) for name in names}
     return figures | {KAPPA: (kappa, Estimate(why=ONLY_PAIRS))}
