@@ -11,7 +11,7 @@ from importlib.metadata import version
 import numpy as np
 
 from curation import __version__
-from curation.core.statistics.arrays import Mask
+from curation.core.statistics.arrays import Mask, average
 from curation.core.statistics.bootstrap import RESAMPLES
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, convert_to_values
 from curation.evaluation.figures.aggregations import StrataSummary, summarize_strata
@@ -24,7 +24,6 @@ from curation.evaluation.run_facts import describe_run
 from curation.evaluation.scored_system import ScoredSystem
 from curation.evaluation.scoring.facets import COVERAGE, Facet
 from curation.evaluation.scoring.measure_names import Measure
-from curation.evaluation.scoring.measure_summaries import summarize_values
 from curation.evaluation.scoring.pooled_pairs import compute_unjudged_share
 from curation.evaluation.scoring.release import EvaluatedRelease
 from curation.evaluation.scoring.run_scores import RunScores
@@ -127,6 +126,6 @@ def _compute_run_figures(runs: Sequence[RunScores]) -> dict[str, tuple[float | N
     if len(runs) == 1:
         return {}
     return {
-        measure.name: tuple(summarize_values(measure, run.values[:, column]) for run in runs)
+        measure.name: tuple(average(run.values[:, column]) for run in runs)
         for column, measure in enumerate(runs[0].measures)
     }

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from math import inf
 from typing import Literal, NamedTuple
 
 from curation.core.errors import InputError, refuse_problems
@@ -103,8 +102,7 @@ def _parse_condition(text: str) -> FailCondition | str:
         limit = float(number or 0)
     except ValueError:
         return f"{number!r} is not a number"
-    highest = inf if measure.summary == "total" else 1
-    if number and not 0 < limit <= highest:
+    if number and not 0 < limit <= 1:
         return f"{limit:g} is outside the range of measures; expected a number above 0 and at most 1"
     return FailCondition(
         text=text,

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from curation.core.arrow import int_array, string_array, to_ints
+from curation.core.statistics.arrays import average
 from curation.evaluation.evaluation import ContextCurve, StoredLists
 from curation.evaluation.figures.means import estimate_means
 from curation.evaluation.scoring import run_scores
 from curation.evaluation.scoring.measure_names import CONTEXT, Measure
-from curation.evaluation.scoring.measure_summaries import average
 from curation.evaluation.scoring.rankings import Rankings, RunRows, order_chunks, rank
 from curation.evaluation.scoring.release import EvaluatedRelease
 from curation.evaluation.scoring.run_scores import RunScores

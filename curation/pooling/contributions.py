@@ -79,7 +79,6 @@ class Contributions:
     relevant: number of candidates graded above the scale's lowest grade.
     relevant_at_random: number of relevant pairs that no system proposed, a sign that systems miss documents.
     random_graded: number of random pairs with a grade.
-    twins: groups of systems with the same candidates, and the relevant pairs that only the group proposed.
     left_out: reason → number of candidates without a grade.
     sealed: number of judged pairs of sealed queries; they count as graded and not as relevant.
     """
@@ -93,13 +92,12 @@ class Contributions:
     relevant_at_random: int
     random_graded: int
     systems: list[Contribution]
-    twins: list[tuple[list[str], int]]
     left_out: dict[str, int]
     sealed: int
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences about the numbers of graded and relevant pairs, and about equal systems."""
+        """Return sentences about the numbers of graded and relevant pairs."""
         candidates = pluralize(self.candidates, "candidate")
         graded = f"{self.graded:,} of {candidates} have a grade"
         lines = [f"{graded}; {self.relevant:,} are relevant (graded above the scale's lowest)."]
@@ -109,11 +107,6 @@ class Contributions:
             )
             lines.append(f"{self.relevant_at_random:,} of {random_pairs} are relevant.")
         lines += [self.withheld] if self.withheld else []
-        lines += [
-            f"{' and '.join(systems)} proposed the same candidates. Without these systems, "
-            f"{lost:,} relevant candidates would be missing."
-            for systems, lost in self.twins
-        ]
         return [*lines, *(f"{pluralize(count, 'candidate')}: {why}" for why, count in self.left_out.items())]
 
     @property
@@ -176,7 +169,6 @@ def compute_contributions(store: Store, relevance: Relevance, pool: str | None =
         relevant_at_random=sum(map(relevance.is_relevant, only_random)),
         random_graded=sum(pair in relevance.grades for pair in only_random),
         systems=count_contributions(ranked, top, relevance),
-        twins=find_twins(ranked, relevance),
         left_out=relevance.count_ungraded(pairs),
         sealed=sum(pair in relevance.grades and not access.can_show(pair[0]) for pair in inside_pairs),
     )
@@ -217,26 +209,6 @@ def count_contributions(
         )
         contributions.append(contribution)
     return contributions
-
-
-def find_twins(ranked: Iterable[RankedPair], relevance: Relevance) -> list[tuple[list[str], int]]:
-    """Find groups of systems that proposed the same pairs, with the relevant pairs that only the group found.
-
-    Leaving out one system of a group loses no pair, because the other systems of the group proposed the same
-    pairs.
-    """
-    pairs_of: defaultdict[str, set[Pair]] = defaultdict(set)
-    for row in ranked:
-        pairs_of[row.system].add(row[:2])
-    groups: defaultdict[frozenset[Pair], list[str]] = defaultdict(list)
-    for system in sorted(pairs_of):
-        groups[frozenset(pairs_of[system])].append(system)
-    twins = []
-    for pairs, systems in groups.items():
-        if len(systems) > 1:
-            pairs_of_others = set().union(*(pairs_of[other] for other in pairs_of.keys() - set(systems)))
-            twins.append((systems, sum(map(relevance.is_relevant, pairs - pairs_of_others))))
-    return twins
 
 
 def _ratio_or_none(count: int, total: int) -> float | None:

@@ -227,8 +227,8 @@ def test_an_evaluator_uploads_runs_chooses_measures_and_reads_the_report(
     measures, kinds = page.multiselect[1:3]
     assert measures.value[0] == "ndcg_exp@10", "the default ones are chosen"
     assert kinds.value == ["stratum", "tag"]
-    assert {"err@10", "num_rel_ret"} <= set(measures.options)
-    measures.set_value(["mrr@10", "num_rel_ret"])
+    assert {"err@10", "set_f1"} <= set(measures.options)
+    measures.set_value(["mrr@10", "set_f1"])
     kinds.set_value(["source"])
     files = [("bm25.trec", run_bytes(tmp_path, "a")), ("dense.trec", run_bytes(tmp_path, "b"))]
     page = submitted(page, *files)
@@ -243,10 +243,10 @@ def test_an_evaluator_uploads_runs_chooses_measures_and_reads_the_report(
     assert report.html.startswith("<!doctype html>")
     assert "| dense − bm25 |" in report.markdown
     result = json.loads(text)
-    assert result["measures"] == ["mrr@10", "num_rel_ret"]
+    assert result["measures"] == ["mrr@10", "set_f1"]
     assert list(result["runs"][0]["strata"]) == ["source"]
     assert result["runs"][0]["per_query"]
-    assert page.multiselect[1].value == ["mrr@10", "num_rel_ret"], "what was chosen stays for the next run"
+    assert page.multiselect[1].value == ["mrr@10", "set_f1"], "what was chosen stays for the next run"
 
 
 def test_evaluators_say_why_and_see_one_rounded_figure_of_a_sealed_part_and_how_many_are_left(

@@ -55,7 +55,7 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 MEASURES = (
     *(None, ["ndcg_exp@10"], ["mrr@10", "map"], ["precision@1"], ["evidence_recall@5"]),
-    *(["evidence_within@9"], ["gmap"], ["num_rel"], ["judged@10"], ["nonsense"]),
+    *(["evidence_within@9"], ["set_f1"], ["rprec"], ["judged@10"], ["nonsense"]),
     [f"recall@{n}" for n in range(1, 14)],
 )
 

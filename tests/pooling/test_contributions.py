@@ -18,7 +18,6 @@ from curation.pooling.contributions import (
     Relevance,
     compute_contributions,
     count_contributions,
-    find_twins,
 )
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
@@ -98,15 +97,6 @@ def test_places_over_the_budget_still_count_as_places(pooled: Store, tmp_path: P
     assert [line.top_graded for line in lines] == [1, 1]
 
 
-def test_twins_cover_for_each_other_and_are_named(pooled: Store, tmp_path: Path) -> None:
-    put_run(pooled, tmp_path, "c", LISTS["a"])
-    build_pool(pooled, PoolRequest(["run:a", "run:b", "run:c"], depth=10, random_negatives=0, seed=1))
-    judge(pooled, tmp_path, {("q1", "d01"): 3, ("q1", "d03"): 1, ("q1", "d02"): 1})
-    report = compute_contributions(pooled, read_relevance(pooled))
-    assert [line.lost for line in report.systems] == [0, 0, 0]
-    assert report.twins == [(["run:a", "run:c"], 2)]
-
-
 def test_a_pool_is_found_by_the_beginning_of_its_id(pooled: Store) -> None:
     first = compute_contributions(pooled, read_relevance(pooled)).pool_id
     other = build_pool(pooled, PoolRequest(["run:a"], depth=10, random_negatives=0, seed=1)).pool_id
@@ -149,9 +139,6 @@ def test_what_is_lost_is_what_a_pool_without_the_system_lacks(
         assert line.relevant == len(relevant([row for row in ranked if row.system == line.system]))
         assert line.lost <= min(line.alone, line.relevant)
         assert line.judged_at_10 is None or 0 <= line.judged_at_10 <= 1
-    for systems, lost in find_twins(ranked, relevance):
-        without = [row for row in ranked if row.system not in systems]
-        assert lost == len(relevant(ranked)) - len(relevant(without))
 
 
 def test_the_command_shows_a_table_or_one_object(pooled: Store, tmp_path: Path, goldgrade: Any) -> None:

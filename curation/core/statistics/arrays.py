@@ -1,4 +1,4 @@
-"""Array types for statistics, and division that does not fail if the divisor is 0."""
+"""Array types for statistics, a mean of known values, and division that does not fail if the divisor is 0."""
 
 from __future__ import annotations
 
@@ -17,3 +17,9 @@ def ratio(dividend: Floats | Ints, divisor: Floats | Ints | int, default: float 
         numerator, denominator, out=np.full(numerator.shape, default), where=denominator > 0
     )
     return quotient
+
+
+def average(values: Floats) -> float | None:
+    """Average the values that are not NaN; None if all are NaN."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None

@@ -16,14 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from curation.core.statistics.arrays import Mask
+from curation.core.statistics.arrays import Mask, average
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.core.statistics.paired_intervals import paired_intervals
 from curation.core.text import pluralize
 from curation.evaluation.figures.means import MeasureFigure, compute_means
 from curation.evaluation.scoring.measure_names import Measure
-from curation.evaluation.scoring.measure_summaries import average
 from curation.evaluation.scoring.pooled_pairs import PooledPairs
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import UNJUDGED, RunRows, rank
@@ -37,8 +36,7 @@ class CandidateFigures:
     Attributes
     ----------
     with_hard, without_hard: figures on the lists with and without hard negatives.
-    drop: the mean over queries of the value without hard negatives minus the value with hard negatives;
-    unknown for gmap and totals, which are not means.
+    drop: the mean over queries of the value without hard negatives minus the value with hard negatives.
     returned: the share of the judged documents that the system returned.
     """
 
@@ -135,9 +133,7 @@ def _make_candidate_list(rows: RunRows, qrels: Qrels, is_candidate: Mask) -> Run
 
 
 def _estimate_drops(harder: RunScores, easier: RunScores, seed: int, lowest: float) -> dict[str, Estimate]:
-    is_mean = np.array([measure.summary == "mean" for measure in harder.measures])
-    differences = np.where(is_mean, easier.values - harder.values, np.nan)
-    differences = np.maximum(differences, lowest)  # rounding can fall below 0
+    differences = np.maximum(easier.values - harder.values, lowest)  # rounding can fall below 0
     low, high = paired_intervals(differences, seed)
     counts = (~np.isnan(differences)).sum(axis=0).tolist()
     drops = {}

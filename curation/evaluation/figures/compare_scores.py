@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from curation.core.statistics.arrays import Mask
+from curation.core.statistics.arrays import Mask, average
 from curation.core.statistics.estimate import Estimate
 from curation.evaluation.figures import comparison, paired_comparisons
 from curation.evaluation.figures.comparison import Comparison, StratumName
@@ -17,7 +17,6 @@ from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
 from curation.evaluation.figures.traffic_estimates import estimate_traffic_differences
 from curation.evaluation.scoring.drawn_queries import DrawnQueries
 from curation.evaluation.scoring.facets import COVERAGE, Facet
-from curation.evaluation.scoring.measure_summaries import average
 from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.evaluation.scoring.run_scores import RunScores
 

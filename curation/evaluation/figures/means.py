@@ -2,8 +2,7 @@
 
 The interval of a plain mean is the score interval of `core.statistics.intervals`, between 0 and the highest
 value that a query can have on the data. The score interval needs no resampling, so the same values have the
-same interval in every table. Where every value is 0 or 1, as with success@k, the interval is Wilson's. The
-interval of a geometric mean is the interval of the mean logarithm. A total has no interval.
+same interval in every table. Where every value is 0 or 1, as with success@k, the interval is Wilson's.
 
 A kind of query without sealed queries always has means, however few its queries. A kind with sealed queries
 has means if at least `MIN_QUERIES` of its queries are sealed; otherwise the report gives only the number of
@@ -19,17 +18,15 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from curation.core.statistics import intervals
-from curation.core.statistics.arrays import Floats, Ints, Mask
+from curation.core.statistics.arrays import Floats, Ints, Mask, average
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, wilson_interval
-from curation.evaluation.scoring import measure_summaries
 from curation.evaluation.scoring.facets import Facet
 from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.evaluation.scoring.run_scores import RunScores
 
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} queries"
 UNDEFINED = "no query has a relevant document"
-TOTAL = "this is a total, not a mean"
 FEW_QUERIES = 25
 FEW_QUERIES_WARNING = (
     f"Intervals of fewer than {FEW_QUERIES} queries are uncertain. With 10 topics of real collections, 97 % "
@@ -47,14 +44,13 @@ class MeasureFigure(NamedTuple):
 
     Attributes
     ----------
-    value: the mean of the queries with a value (for gmap the geometric mean, for totals the sum); None if no
-        query has a value.
+    value: the mean of the queries with a value; None if no query has a value.
     low, high: the 95 % interval; None without an interval, for the reason in `no_interval`.
     n: the number of queries with a value.
     judged: the mean share of judged documents among the documents that the measure looks at; for measures
         without a depth, in the whole list.
     if_none, if_all: the value if no unjudged document that was returned were relevant, or every one; None for
-        judged@k, num_ret and bpref.
+        judged@k and bpref.
     """
 
     value: float | None = None
@@ -77,9 +73,7 @@ def compute_means(scores: Sequence[RunScores], queries: Mask | None = None) -> l
     figures = []
     for run in scores:
         chosen = np.arange(len(run.query_ids)) if queries is None else np.flatnonzero(queries)
-        tables = (run.values[chosen], run.highest[chosen])
-        values, highest = (measure_summaries.to_mean_scales(run.measures, table) for table in tables)
-        estimates = enumerate(estimate_means(values, highest))
+        estimates = enumerate(estimate_means(run.values[chosen], run.highest[chosen]))
         columns = [_measure_figure(run, chosen, column, estimate) for column, estimate in estimates]
         figures.append({measure.name: figure for measure, figure in zip(run.measures, columns, strict=True)})
     return figures
@@ -125,21 +119,19 @@ def _mean_estimate(values: Floats, low: float, high: float) -> Estimate:
 
 
 def _measure_figure(run: RunScores, chosen: Ints, column: int, estimate: Estimate) -> MeasureFigure:
-    measure, values = run.measures[column], run.values[chosen, column]
-    is_defined = ~np.isnan(values)
-    value = measure_summaries.summarize_values(measure, values)
-    low, high = (measure_summaries.from_mean_scale(measure, end) for end in (estimate.low, estimate.high))
+    is_defined = ~np.isnan(run.values[chosen, column])
+    value, low, high = estimate[:3]
     if value is not None and low is not None and high is not None:
         low, high = min(low, value), max(high, value)  # rounding can move the mean past the limit
     return MeasureFigure(
         value=value,
         low=low,
         high=high,
-        n=int(is_defined.sum()),
-        judged=measure_summaries.average(run.judged[chosen, column][is_defined]),
-        no_interval=TOTAL if measure.summary == "total" else estimate.why,
-        if_none=measure_summaries.summarize_values(measure, run.if_none[chosen, column]),
-        if_all=measure_summaries.summarize_values(measure, run.if_all[chosen, column]),
+        n=estimate.n,
+        judged=average(run.judged[chosen, column][is_defined]),
+        no_interval=estimate.why,
+        if_none=average(run.if_none[chosen, column]),
+        if_all=average(run.if_all[chosen, column]),
     )
 
 

@@ -33,10 +33,8 @@ from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.core.statistics.paired_intervals import MIN_DIFFERING
-from curation.evaluation.figures.means import TOTAL, find_highest
+from curation.evaluation.figures.means import find_highest
 from curation.evaluation.scoring.drawn_queries import DrawnQueries
-from curation.evaluation.scoring.measure_names import Measure
-from curation.evaluation.scoring.measure_summaries import from_mean_scale, to_mean_scales
 from curation.evaluation.scoring.run_scores import RunScores
 
 NOT_SAMPLED = "no evaluated query was drawn from the traffic"
@@ -64,11 +62,9 @@ class _WeightedMean(NamedTuple):
 
 
 def estimate_traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str, Estimate]:
-    """Estimate each measure for all searches; totals get no estimate."""
-    values, highest = (to_mean_scales(scores.measures, column) for column in (scores.values, scores.highest))
-    estimates = estimate_for_traffic(values, drawn, highest)
-    figures = zip(scores.measures, estimates, strict=True)
-    return {measure.name: _convert_to_measure_scale(measure, estimate) for measure, estimate in figures}
+    """Estimate each measure for all searches."""
+    estimates = estimate_for_traffic(scores.values, drawn, scores.highest)
+    return {measure.name: estimate for measure, estimate in zip(scores.measures, estimates, strict=True)}
 
 
 def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -> list[Estimate]:
@@ -94,13 +90,6 @@ def estimate_traffic_differences(differences: Floats, drawn: DrawnQueries) -> li
         estimate = _estimate_with_unseen_query if is_few else _estimate_with_student_interval
         estimates.append(estimate(column, drawn))
     return estimates
-
-
-def _convert_to_measure_scale(measure: Measure, estimate: Estimate) -> Estimate:
-    if measure.summary == "total":
-        return estimate._replace(why=TOTAL)
-    value, low, high = (from_mean_scale(measure, end) for end in estimate[:3])
-    return estimate._replace(value=value, low=low, high=high)
 
 
 def _estimate_with_score_interval(values: Floats, drawn: DrawnQueries, highest: float) -> Estimate:

@@ -129,7 +129,7 @@ def explain_other_means(evaluation: Evaluation) -> list[str]:
     measure = parse_measures(evaluation.measures[:1])[0]
     figures = {run.name: run.overall[measure.name] for run in evaluation.runs[:5]}
     n, queries = next(iter(figures.values())).n, evaluation.queries
-    if not evaluation.has_only_qrels or n in (0, queries) or measure.summary != "mean":
+    if not evaluation.has_only_qrels or n in (0, queries):
         return []
     means = {name: figure.value or 0.0 for name, figure in figures.items()}
     ours = ", ".join(f"{name} {decimal(mean, 4)}" for name, mean in means.items())

@@ -35,9 +35,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
         cells = (figure.value, format_interval(figure), figure.n, percent(figure.judged, 1))
         rows.append((run.name, *cells, figure.no_interval or ""))
     columns = ("system", headline, "95 %", "queries", "judged", "note")
-    totals = [measure.name for measure in parse_measures(evaluation.measures) if measure.summary == "total"]
-    totals_text = f"; {', '.join(totals)}: total" if totals else ""
-    caption = f"Every measure: mean over {pluralize(evaluation.queries, 'query', 'queries')}{totals_text}"
+    caption = f"Every measure: mean over {pluralize(evaluation.queries, 'query', 'queries')}"
     tables = (
         Table(f"{headline} by system", columns, tuple(rows)),
         tabulate_measures(caption, evaluation, lambda figure: format_with_n(figure, evaluation.queries)),

@@ -17,13 +17,11 @@ from curation.evaluation.scoring.measure_names import Measure, parse_measures
 from curation.releases.export.trec import encode_ids
 
 _TREC_NAMES = {
-    **{"rprec": "Rprec", "gmap": "gm_map", "set_precision": "set_P", "set_f1": "set_F"},
-    **{name: name for name in ("bpref", "set_recall", "num_ret", "num_rel", "num_rel_ret")},
+    **{"rprec": "Rprec", "bpref": "bpref"},
+    **{"set_precision": "set_P", "set_recall": "set_recall", "set_f1": "set_F"},
 }
 _AT_DEPTH = {"ndcg": "ndcg_cut", "map": "map_cut", "precision": "P", "recall": "recall", "success": "success"}
 _LIST_NAMES = {"ndcg": "ndcg", "map": "map", "mrr": "recip_rank"}
-_TOTALS_ONLY = ("gm_map",)
-"""trec_eval's names of measures that have only one line, for all queries."""
 
 
 def to_trec_name(measure: Measure) -> str:
@@ -31,8 +29,6 @@ def to_trec_name(measure: Measure) -> str:
     if measure.depth is not None:
         name = _AT_DEPTH.get(measure.kind)
         return f"{name}_{measure.depth}" if name else measure.name
-    if measure.kind == "iprec":
-        return f"iprec_at_recall_{measure.recall:.2f}"
     return (_TREC_NAMES | _LIST_NAMES).get(measure.kind, measure.name)
 
 
@@ -45,7 +41,7 @@ def write_trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterato
         values = {name: (system.per_query or {})[name][index] for name in evaluation.measures}
         lines = []
         for name, value in values.items():
-            if value is not None and names[name] not in _TOTALS_ONLY:
+            if value is not None:
                 lines.append(_write_value(names[name], exported_ids[query], value))
         query_count += bool(lines)
         yield from lines
@@ -58,7 +54,7 @@ def write_trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterato
 
 
 def _write_value(name: str, query: str, value: float) -> str:
-    return _format_line(name, query, f"{value:.0f}" if name.startswith("num_") else f"{value:6.4f}")
+    return _format_line(name, query, f"{value:6.4f}")
 
 
 def _format_line(name: str, query: str, value: str) -> str:

@@ -55,13 +55,10 @@ def compute_measure(measure: Measure, ranking: Rankings, qrels: Qrels, relevant:
         return _weigh(ranking, measure.persistence, is_relevant if measure.kind == "rbp" else graded)
     relevant_returned = np.bincount(ranking.query[is_relevant], minlength=len(relevant))
     returned = ranking.returned
-    fractions: dict[str, tuple[Ints, Ints | int]] = {
+    fractions: dict[str, tuple[Ints, Ints]] = {
         "set_precision": (relevant_returned, returned),
         "set_recall": (relevant_returned, relevant),
         "set_f1": (2 * relevant_returned, returned + relevant),
-        "num_ret": (returned, 1),
-        "num_rel": (relevant, 1),
-        "num_rel_ret": (relevant_returned, 1),
     }
     return ratio(*fractions[measure.kind], default=0.0)
 

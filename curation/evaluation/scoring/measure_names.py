@@ -5,13 +5,11 @@
     err@k         expected reciprocal rank of a reader who stops when satisfied (Chapelle et al. 2009, CIKM)
     mrr@k         1 / rank of the first relevant document, 0 below rank k
     map           average precision over the whole list, or to depth k (`map@k`)
-    gmap          geometric mean of average precision (Robertson 2006, CIKM)
     recall@k      share of the relevant documents that are among the first k
     success@k     whether a relevant document is among the first k (hit rate; some texts call it Recall@k)
     precision@k   share of the first k places that hold relevant documents
     rprec         precision at the number of relevant documents
     bpref         how often a relevant document is above judged irrelevant ones (Buckley & Voorhees 2004)
-    iprec@r       the best precision at any rank with a recall of r or more
     rbp(p)        rank-biased precision with the persistence p (Moffat & Zobel 2008)
     rbp_graded(p) the same with gains by grade (Sakai & Kando 2008)
     set_precision, set_recall, set_f1
@@ -23,8 +21,6 @@
                   recall of evidence in the first w words of the list's chunks
     context_words@k
                   words of the first k chunks; for all of these see `evaluation.scoring.chunk_measures`
-    num_ret, num_rel, num_rel_ret
-                  totals: documents that were returned, are relevant, and both
 
 ndcg_exp, ndcg, err and mrr without a depth look at the whole list. The package that ir-measures calls for err
 takes 4 as the highest grade and stops at rank 20. ir-measures breaks ties for judged@k by a different rule
@@ -37,7 +33,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from curation.core.errors import InputError, refuse_problems
+from curation.core.errors import refuse_problems
 from curation.core.text import suggest
 
 HEADLINE = "ndcg_exp@10"
@@ -48,7 +44,6 @@ EXPONENTIAL = ("ndcg_exp", "err")
 CONTEXT, WITHIN = "context_words", "evidence_within"
 PERSISTENCE = 0.8
 MAX_DEPTH = 100_000
-Summary = Literal["mean", "geometric", "total"]
 DEFAULT_MEASURES = (
     *(HEADLINE, "ndcg@10", "mrr@10", "map", "recall@10", "success@10", "precision@10"),
     *("rprec", "bpref", "rbp(0.8)", "judged@10"),
@@ -59,18 +54,17 @@ CHUNK_MEASURES = (
 )
 """Default measures if a run has chunks and the release has evidence."""
 ADDITIONAL_MEASURES = (
-    *("ndcg_exp", "ndcg", "mrr", "err@10", "gmap", "rbp_graded(0.8)", "iprec@0.1"),
-    *("set_precision", "set_recall", "set_f1", "num_ret", "num_rel", "num_rel_ret"),
+    *("ndcg_exp", "ndcg", "mrr", "err@10", "rbp_graded(0.8)"),
+    *("set_precision", "set_recall", "set_f1"),
 )
 """One measure of each kind, besides the defaults, that needs neither chunks nor evidence."""
 _NAME = re.compile(r"(set_?f1|[a-z_]+?)(?:\((?:[a-z]+=)?([0-9.]+)\))?(?:[@_.]([0-9.]+))?")
 _ALIASES = {
     **{"hit": "success", "hit_rate": "success", "p": "precision", "r": "recall", "rr": "mrr", "ap": "map"},
-    **{"ndcg_cut": "ndcg", "map_cut": "map", "recip_rank": "mrr", "gm_map": "gmap"},
-    **{"iprec_at_recall": "iprec", "set_p": "set_precision", "set_f": "set_f1"},
+    **{"ndcg_cut": "ndcg", "map_cut": "map", "recip_rank": "mrr"},
+    **{"set_p": "set_precision", "set_f": "set_f1"},
     **{"setp": "set_precision", "setr": "set_recall", "setf": "set_f1", "setf1": "set_f1"},
     **{"context_tokens": CONTEXT},
-    **{"numret": "num_ret", "numrel": "num_rel", "numrelret": "num_rel_ret"},
 }
 """Names of measures in trec_eval, ir-measures and others, without their numbers."""
 
@@ -82,18 +76,15 @@ class MeasureKind(NamedTuple):
     ----------
     binary: whether the measure takes documents as relevant from a threshold on; other measures use the
         grades.
-    takes: 'depth' (required), 'depth?' (optional), 'recall' (a level of recall), 'persistence' (in brackets),
-        or ''.
+    takes: 'depth' (required), 'depth?' (optional), 'persistence' (in brackets), or ''.
     source: trec_eval's definition, goldgrade's for documents, or goldgrade's for chunks (`chunk_measures`).
-    summary: how values of queries become the figure.
     """
 
     name: str
     binary: bool
-    takes: Literal["depth", "depth?", "recall", "persistence", ""]
+    takes: Literal["depth", "depth?", "persistence", ""]
     about: str
     source: Literal["trec_eval", "documents", "chunks"] = "trec_eval"
-    summary: Summary = "mean"
 
 
 KINDS = {
@@ -104,19 +95,11 @@ KINDS = {
         MeasureKind("err", False, "depth?", "expected reciprocal rank of a satisfied reader", "documents"),
         MeasureKind("mrr", True, "depth?", "1 / rank of the first relevant document"),
         MeasureKind("map", True, "depth?", "average precision"),
-        MeasureKind(
-            "gmap",
-            True,
-            "",
-            "geometric mean of average precision, where 0 counts as 0.00001",
-            summary="geometric",
-        ),
         MeasureKind("recall", True, "depth", "share of the relevant documents that are found"),
         MeasureKind("success", True, "depth", "whether a relevant document is found (hit rate)"),
         MeasureKind("precision", True, "depth", "share of the first k places that are relevant (P@k)"),
         MeasureKind("rprec", True, "", "precision at rank R, where R is the number of relevant documents"),
         MeasureKind("bpref", True, "", "how far relevant documents rank above judged irrelevant documents"),
-        MeasureKind("iprec", True, "recall", "best precision at the level of recall or above"),
         MeasureKind("rbp", True, "persistence", "rank-biased precision", "documents"),
         MeasureKind(
             "rbp_graded",
@@ -129,11 +112,6 @@ KINDS = {
         MeasureKind("set_recall", True, "", "share of the relevant documents in the list", "documents"),
         MeasureKind("set_f1", True, "", "harmonic mean of set_precision and set_recall", "documents"),
         MeasureKind("judged", False, "depth", "share of the documents that are judged", "documents"),
-        MeasureKind("num_ret", True, "", "number of returned documents", "documents", "total"),
-        MeasureKind("num_rel", True, "", "number of relevant documents", "documents", "total"),
-        MeasureKind(
-            "num_rel_ret", True, "", "number of relevant documents that were returned", "documents", "total"
-        ),
         *(
             MeasureKind(name, name != "evidence_ndcg", "depth", about, "chunks")
             for name, about in {
@@ -158,20 +136,17 @@ class Measure(NamedTuple):
     ----------
     depth: how many documents, chunks or words of a list count; None is the whole list.
     persistence: the parameter of rbp and rbp_graded.
-    recall: the level of recall of iprec.
     """
 
     kind: str
     depth: int | None = None
     persistence: float | None = None
-    recall: float | None = None
 
     @property
     def name(self) -> str:
-        """Return the measure's name as users write it: ndcg_exp@10, map, rbp(0.8), iprec@0.1."""
-        depth = self.depth if self.recall is None else self.recall
+        """Return the measure's name as users write it: ndcg_exp@10, map, rbp(0.8)."""
         bracketed = "" if self.persistence is None else f"({self.persistence:g})"
-        return f"{self.kind}{bracketed}" + ("" if depth is None else f"@{depth:g}")
+        return f"{self.kind}{bracketed}" + ("" if self.depth is None else f"@{self.depth}")
 
     @property
     def binary(self) -> bool:
@@ -189,12 +164,6 @@ class Measure(NamedTuple):
         return KINDS[self.kind].source == "trec_eval"
 
     @property
-    def summary(self) -> Summary:
-        """Return how a system's value for the measure is made from the queries' values: by a mean, a
-        geometric mean or a total."""
-        return KINDS[self.kind].summary
-
-    @property
     def of_chunks(self) -> bool:
         """Return whether the measure scores chunks rather than documents."""
         return KINDS[self.kind].source == "chunks"
@@ -202,7 +171,7 @@ class Measure(NamedTuple):
     @property
     def compares(self) -> bool:
         """Return whether two systems can be compared by the measure query by query."""
-        return self.summary == "mean" and self.kind not in ("judged", CONTEXT)
+        return self.kind not in ("judged", CONTEXT)
 
 
 def parse_measures(names: Iterable[str]) -> tuple[Measure, ...]:
@@ -237,8 +206,7 @@ def choose_measures(
 
     Raises
     ------
-    InputError: names that are not measures, an exponential gain of grades above `MAX_GAIN`, or a total as the
-        first measure, by which systems are compared.
+    InputError: names that are not measures, or an exponential gain of grades above `MAX_GAIN`.
     """
     highest = max(grades, default=0)
     if names is None:
@@ -252,12 +220,6 @@ def choose_measures(
         [f"{name} has the gain 2^grade − 1, and the scale goes up to {highest}" for name in exponential],
         way_out=f"This gain works for grades up to {MAX_GAIN}; use ndcg@k, whose gain is the grade.",
     )
-    if chosen[0].summary == "total":
-        raise InputError(
-            f"{chosen[0].name} is the first measure, but it is a total. Charts and tables by kind of query "
-            "show the first measure, so it must be a mean.",
-            command="Name a measure with a mean first, such as ndcg_exp@10.",
-        )
     return chosen
 
 
@@ -278,8 +240,6 @@ def _parse_measure(name: str) -> Measure | str:
         return _parse_persistence(name, kind.name, bracketed, depth)
     if bracketed is not None:
         return f"{name!r}: {kind.name} takes no number in brackets"
-    if kind.takes == "recall":
-        return _parse_recall(name, kind.name, depth)
     if depth is None:
         missing = f"{name!r} needs a depth, such as {kind.name}@10"
         return missing if kind.takes == "depth" else Measure(kind.name)
@@ -299,14 +259,6 @@ def _parse_persistence(name: str, kind: str, persistence: str | None, depth: str
     return Measure(kind, persistence=value)
 
 
-def _parse_recall(name: str, kind: str, level: str | None) -> Measure | str:
-    value = None if level is None else _parse_number(level)
-    if value is None or not 0 <= value <= 1 or round(value, 2) != value:
-        expected = "a level of recall from 0 to 1 with at most two decimals"
-        return f"{name!r}: expected {expected}, such as {kind}@0.1"
-    return Measure(kind, recall=value)
-
-
 def _parse_number(text: str) -> float | None:
     try:
         return float(text)
@@ -315,5 +267,5 @@ def _parse_number(text: str) -> float | None:
 
 
 def _name_pattern(kind: MeasureKind) -> str:
-    suffix = {"depth": "@k", "depth?": "[@k]", "recall": "@0.1", "persistence": f"({PERSISTENCE:g})"}
+    suffix = {"depth": "@k", "depth?": "[@k]", "persistence": f"({PERSISTENCE:g})"}
     return kind.name + suffix.get(kind.takes, "")

@@ -71,7 +71,7 @@ class Qrels:
         """Find the queries for which a measure is undefined whatever a run returns, shape (Q,)."""
         queries = len(self.query_ids)
         lowest = self.relevant if measure.binary else 1
-        if measure.kind in ("judged", CONTEXT) or measure.summary == "total":
+        if measure.kind in ("judged", CONTEXT):
             return np.zeros(queries, bool)
         if measure.of_chunks:
             counts = require_evidence(measure, self).count_characters(queries, lowest)

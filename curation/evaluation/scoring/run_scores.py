@@ -34,7 +34,7 @@ from curation.evaluation.scoring.rankings import UNJUDGED, Rankings, RunRows, Ti
 SCORE_FIELDS = ("values", "highest", "judged", "if_none", "if_all")
 """Fields of `RunScores` with the shape (Q, M)."""
 MAX_UNJUDGED = 100
-UNBOUNDED = ("judged", "bpref", "num_ret", *(kind.name for kind in KINDS.values() if kind.source == "chunks"))
+UNBOUNDED = ("judged", "bpref", *(kind.name for kind in KINDS.values() if kind.source == "chunks"))
 """Kinds of measures without bounds for unjudged documents."""
 REVERSED_BOUNDS = (
     "A figure may be lower if all unjudged documents are relevant than if no unjudged document is "
@@ -218,7 +218,7 @@ def compute_highest_values(measures: Sequence[Measure], qrels: Qrels, longest_wo
     """Compute the highest value that each query can reach for each measure, shape (Q, M).
 
     Unjudged documents count as not relevant. The highest value is NaN where a query has no relevant document,
-    1 for every judged@k, and infinite for num_ret.
+    and 1 for every judged@k.
 
     Parameters
     ----------
@@ -243,8 +243,6 @@ def _compute_highest_of(measure: Measure, qrels: Qrels, longest_words: int) -> F
             highest = 1 - measure.persistence**relevant
         elif measure.kind == CONTEXT:
             highest = np.full(len(relevant), float((measure.depth or 1) * longest_words))
-        elif measure.summary == "total":
-            highest = np.full(len(relevant), np.inf) if measure.kind == "num_ret" else relevant
         else:
             highest = np.ones(len(relevant))
     return np.where(qrels.find_undefined(measure), np.nan, highest)

@@ -153,25 +153,14 @@ def _bpref(ranks: _RelevantRanks, measure: Measure) -> Floats:
     return ratio(ranks.total(gains), ranks.relevant, 0.0)
 
 
-def _interpolated_precision(ranks: _RelevantRanks, measure: Measure) -> Floats:
-    """Find the best precision at any rank that reaches the required level of recall."""
-    needed = np.floor((measure.recall or 0.0) * ranks.relevant + 0.9)
-    is_enough = ranks.found >= needed[ranks.query]
-    best = np.zeros(len(needed))
-    np.maximum.at(best, ranks.query[is_enough], (ranks.found / ranks.rank)[is_enough])
-    return best
-
-
 _BINARY: dict[str, Callable[[_RelevantRanks, Measure], Floats]] = {
     "mrr": _reciprocal_rank,
     "map": _average_precision,
-    "gmap": _average_precision,
     "recall": lambda ranks, measure: ratio(ranks.down_to(measure.depth).total(), ranks.relevant, 0.0),
     "success": lambda ranks, measure: np.minimum(ranks.down_to(measure.depth).total(), 1.0),
     "precision": lambda ranks, measure: ranks.down_to(measure.depth).total() / (measure.depth or 1),
     "rprec": _r_precision,
     "bpref": _bpref,
-    "iprec": _interpolated_precision,
 }
 
 

@@ -105,22 +105,6 @@ def test_several_runs_of_one_system_are_averaged_query_by_query() -> None:
     np.testing.assert_array_equal(scored.values, [[0.75], [0.25]])
 
 
-def test_gmap_is_the_geometric_mean_with_the_interval_of_the_mean_logarithm() -> None:
-    ranks = [1, 2, 5, 4, 3, 1, 2, 10]
-    mean = figure(ranks, "gmap")
-    assert mean.value == pytest.approx(np.exp(np.mean(np.log([1 / rank for rank in ranks]))))
-    assert mean.low < mean.value < mean.high < 1
-    missed = figure([*ranks, 0], "gmap")  # trec_eval takes 0.00001 for 0
-    assert missed.value == pytest.approx(np.exp(np.mean(np.log([*(1 / rank for rank in ranks), 0.00001]))))
-
-
-def test_totals_are_whole_and_have_no_interval() -> None:
-    mean = figure([1, 2, 0, 4, 5, 1, 2, 1], "num_rel_ret")
-    assert (mean.value, mean.low, mean.no_interval, mean.n) == (7, None, "this is a total, not a mean", 8)
-    assert isinstance(mean.value, int)
-    assert mean.if_all == 7 * 10
-
-
 def facet(sizes: dict[str, int]) -> Facet:
     """Kinds of so many queries, one after another."""
     starts = np.cumsum([0, *sizes.values()])

@@ -17,8 +17,8 @@ from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, ranked, write_run
 from tests.support.evaluated_runs import evaluate_lists
 
-NAMES = {theirs: ours for theirs, ours in OURS.items() if not theirs.startswith(("rbp", "iprec"))}
-"""trec_eval's name → ours, but rbp, whose gains are by grade there, and iprec, which counts otherwise."""
+NAMES = {theirs: ours for theirs, ours in OURS.items() if theirs != "rbp"}
+"""trec_eval's name → ours, but rbp, whose gains are by grade there."""
 
 
 def evaluated(shared: Path, results: str) -> Evaluation:
@@ -45,9 +45,9 @@ def test_the_lines_are_those_of_trec_eval(shared: Path, expected: str, results: 
 
 
 def test_what_trec_eval_lacks_keeps_our_name() -> None:
-    ours = parse_measures(["ndcg_exp@10", "mrr@10", "rbp(0.8)", "judged@10", "R@5", "iprec@0.1"])
+    ours = parse_measures(["ndcg_exp@10", "mrr@10", "rbp(0.8)", "judged@10", "R@5"])
     assert [to_trec_name(one) for one in ours] == [
-        *("ndcg_exp@10", "mrr@10", "rbp(0.8)", "judged@10", "recall_5", "iprec_at_recall_0.10")
+        *("ndcg_exp@10", "mrr@10", "rbp(0.8)", "judged@10", "recall_5")
     ]
 
 

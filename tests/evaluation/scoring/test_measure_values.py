@@ -122,14 +122,9 @@ def test_ir_measures_says_the_same_of_plain_input(grades: Grades, run: Run, rele
         "mrr": ir.RR(rel=relevant),
         "ndcg": ir.nDCG,
         "ndcg_exp": ir.nDCG(gains={grade: 2**grade - 1 for grade in range(4)}),
-        "iprec@0.5": ir.IPrec(rel=relevant) @ 0.5,
-        "iprec@0": ir.IPrec(rel=relevant) @ 0.0,
-        "gmap": ir.AP(rel=relevant),
         "set_precision": ir.SetP(rel=relevant),
         "set_recall": ir.SetR(rel=relevant),
         "set_f1": ir.SetF(rel=relevant),
-        "num_ret": ir.NumRet,
-        "num_rel_ret": ir.NumRet(rel=relevant),
     }
     qrels = make_qrels(
         [(query, document, grade) for query, row in grades.items() for document, grade in row.items()],
@@ -189,14 +184,12 @@ def test_names_that_are_no_measures_are_refused_together() -> None:
     ):
         parse_measures([])
     with pytest.raises(InputError) as caught:
-        parse_measures(["recall", "recal@10", "rbp(1.5)", "rprec@5", "map", "iprec@1.1", "iprec@.125"])
+        parse_measures(["recall", "recal@10", "rbp(1.5)", "rprec@5", "map"])
     assert caught.value.problems == [
         "'recall' needs a depth, such as recall@10",
         "'recal@10' is not a measure; did you mean 'recall@10'?",
         "'rbp(1.5)': expected a persistence between 0 and 1, such as rbp(0.8)",
         "'rprec@5': rprec has no depth",
-        "'iprec@1.1': expected a level of recall from 0 to 1 with at most two decimals, such as iprec@0.1",
-        "'iprec@.125': expected a level of recall from 0 to 1 with at most two decimals, such as iprec@0.1",
     ]
 
 
@@ -209,24 +202,15 @@ def test_names_that_are_no_measures_are_refused_together() -> None:
         ("RR,MRR,recip_rank", "mrr"),
         ("AP,MAP", "map"),
         ("map_cut_100,AP@100", "map@100"),
-        ("gm_map", "gmap"),
         ("Success@5,success_5", "success@5"),
-        ("IPrec@0.1,iprec_at_recall_0.10", "iprec@0.1"),
         ("SetF,set_F,set_f1", "set_f1"),
         ("SetP,set_P", "set_precision"),
-        ("NumRet,num_ret", "num_ret"),
         ("nDCG,ndcg", "ndcg"),
         ("ERR@20", "err@20"),
     ],
 )
 def test_the_names_of_trec_eval_and_ir_measures_are_understood(theirs: str, ours: str) -> None:
     assert [measure.name for measure in parse_measures(theirs.split(","))] == [ours]
-
-
-def test_a_total_is_no_first_measure() -> None:
-    assert [one.name for one in choose_measures([0, 1], ["map", "num_rel_ret"])] == ["map", "num_rel_ret"]
-    with pytest.raises(InputError, match="num_ret is the first measure, but it is a total"):
-        choose_measures([0, 1], ["num_ret", "map"])
 
 
 def test_err_is_what_gdeval_prints() -> None:
@@ -247,14 +231,12 @@ def test_graded_rbp_has_the_gain_of_the_grade() -> None:
     assert scores.if_all[0].tolist() == [0.5 * 2 / 4 + 0.125 / 4 + 0.25, 0.875]
 
 
-def test_sets_and_totals_of_a_list_a_missing_query_and_one_without_relevant_documents() -> None:
+def test_sets_of_a_list_a_missing_query_and_one_without_relevant_documents() -> None:
     grades = {"found": {"a": 1, "gone": 1, "c": 0}, "missed": {"a": 1}, "nothing": {"a": 0}}
-    names = ("set_precision", "set_recall", "set_f1", "num_ret", "num_rel", "num_rel_ret")
+    names = ("set_precision", "set_recall", "set_f1")
     scores = score(grades, {"found": ranked("c", "a", "new", "n2"), "nothing": ranked("a")}, *names)
-    nothing = [math.nan] * 3
-    rows = [[1 / 4, 1 / 2, 2 / 6, 4, 2, 1], [0, 0, 0, 0, 1, 0], [*nothing, 1, 0, 0]]
-    np.testing.assert_allclose(scores.values, rows)
-    np.testing.assert_allclose(scores.if_all[0], [3 / 4, 3 / 4, 6 / 8, math.nan, 4, 3])
+    np.testing.assert_allclose(scores.values, [[1 / 4, 1 / 2, 2 / 6], [0, 0, 0], [math.nan] * 3])
+    np.testing.assert_allclose(scores.if_all[0], [3 / 4, 3 / 4, 6 / 8])
 
 
 def test_an_exponential_gain_of_large_grades_is_refused_and_no_default() -> None:
@@ -262,7 +244,7 @@ def test_an_exponential_gain_of_large_grades_is_refused_and_no_default() -> None
     for name in ("ndcg_exp@10", "err@10"):
         with pytest.raises(InputError, match="the scale goes up to 100"):
             choose_measures([0, 100], [name])
-    assert {"err@10", "gmap"} <= set(list_additional_measures([0, 1]))
+    assert {"err@10", "set_f1"} <= set(list_additional_measures([0, 1]))
     assert "err@10" not in list_additional_measures([0, 100])
 
 
@@ -275,8 +257,8 @@ def test_if_every_unjudged_document_were_relevant_is_what_such_grades_would_give
     grades = {query: row | {"d0": 3} for query, row in grades.items()}  # 3 is the highest grade of the scale
     run = {query: ranked(*row) for query, row in run.items()}
     names = ("ndcg_exp@4", "ndcg@4", "mrr@4", "recall@4", "success@4", "precision@4", "err@4")
-    whole = ("rbp(0.5)", "rbp_graded(0.5)", "ndcg", "ndcg_exp", "mrr", "err", "iprec@0.5", "gmap")
-    whole += ("set_precision", "set_recall", "set_f1", "num_rel", "num_rel_ret")
+    whole = ("rbp(0.5)", "rbp_graded(0.5)", "ndcg", "ndcg_exp", "mrr", "err")
+    whole += ("set_precision", "set_recall", "set_f1")
     names += whole
     scores = score(grades, run, *names)
     for name in names:

@@ -15,7 +15,7 @@ from tests.support import examples
 
 MEASURES = parse_measures(
     "ndcg_exp@3,ndcg,mrr,map,map@2,recall@2,success@3,precision@3,rprec,bpref,rbp(0.5),rbp_graded(0.5),err,"
-    "err@2,iprec@0.3,gmap,set_precision,set_f1,num_rel,num_rel_ret".split(",")
+    "err@2,set_precision,set_f1".split(",")
 )
 
 
