@@ -185,7 +185,7 @@ EXPORTS = {
     "deepeval": "adc059d9a5751287",
     "langsmith": "73756778a9fceef5",
 }
-EVALUATION = "19579d0d27812489"
+EVALUATION = "e9970caab521cee5"
 
 
 def test_release_ids_stay(made: Store) -> None:
