@@ -56,8 +56,8 @@ class EvaluateRequest:
         "Names of measures, separated by commas. ndcg_exp@k, ndcg@k, mrr@k, map, recall@k, success@k, "
         "precision@k, rprec, bpref, rbp(0.8), judged@k; also ndcg_exp, ndcg, mrr, map@k, err@k, "
         "rbp_graded(0.8), set_precision, set_recall, set_f1. For chunks: evidence_within@w, "
-        "context_words@k, evidence_NAME@k with recall, precision, iou, hit, mrr or ndcg. Names from trec_eval "
-        "and ir-measures also work. The first measure is the headline.",
+        "context_words@k, evidence_NAME@k with recall, precision, iou, hit, mrr or ndcg. Names from "
+        "trec_eval and ir-measures also work. The first measure is the headline.",
         is_comma_separated=True,
         accepts_others=True,
         unset="the measures before the semicolon, at depth 10",
