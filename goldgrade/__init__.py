@@ -28,11 +28,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from curation.core.errors import CurationError as Error
     from goldgrade.evaluations import Results, ResultTable
-    from goldgrade.inputs import Source
+    from goldgrade.inputs import Run, Source
     from goldgrade.projects import Project
     from goldgrade.releases import Release
 
-__all__ = ["Error", "Project", "Release", "ResultTable", "Results", "create", "evaluate", "open", "release"]
+__all__ = [
+    "Error",
+    "Project",
+    "Release",
+    "ResultTable",
+    "Results",
+    "create",
+    "evaluate",
+    "fuse",
+    "open",
+    "release",
+]
 _LAZY_IMPORTS = {
     "Error": "curation.core.errors:CurationError",
     "Project": "goldgrade.projects:Project",
@@ -80,6 +91,19 @@ def evaluate(
 
     request = make_request(measures, by, relevant=relevant, baseline=baseline, test=test, seed=seed)
     return evaluate_on_qrels(qrels, runs, topics, request)
+
+
+def fuse(*runs: Run, depth: int = 1000) -> dict[str, dict[str, float]]:
+    """Fuse runs by reciprocal rank fusion (RRF, k = 60), which uses only the ranks of documents.
+
+    Parameters
+    ----------
+    runs: {query id: {document id: score}}; equal scores are in the order of trec_eval.
+    depth: the number of documents of each fused list.
+    """
+    from goldgrade.inputs import fuse_runs
+
+    return fuse_runs(runs, depth)
 
 
 def open(path: str | Path | None = None) -> Project:

@@ -20,6 +20,7 @@ from curation.evaluation.scoring.system_files import SystemFile
 from curation.releases.frozen_release import FrozenRelease
 from curation.store import Store
 from goldgrade.inputs import Source, check_runs, list_names, write_files
+from goldgrade.wording import naming_arguments
 
 NO_PROJECT = Path("no project")
 """The path of the store that an evaluation on qrels has and never opens."""
@@ -112,7 +113,8 @@ def evaluate_sources(
 ) -> Results:
     """Evaluate runs in memory or in files on a release."""
     check_runs(runs)
-    with write_files({f"the run {name!r}": run for name, run in runs.items()}) as files:
+    labels = {f"the run {name!r}": run for name, run in runs.items()}
+    with naming_arguments(EvaluateRequest), write_files(labels) as files:
         sources = [SystemFile(name, file) for name, file in zip(runs, files, strict=True)]
         evaluation = evaluate_runs(store, release, sources, request)
     return Results(**{field.name: getattr(evaluation, field.name) for field in fields(evaluation)})

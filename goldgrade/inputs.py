@@ -54,6 +54,19 @@ def write_files(sources: Mapping[str, Source]) -> Iterator[list[Path]]:
             raise
 
 
+def fuse_runs(runs: Sequence[Run], depth: int) -> dict[str, dict[str, float]]:
+    """Fuse runs as the hybrid retriever fuses lists."""
+    from curation.retrieval.hybrid import fuse
+    from curation.retrieval.retriever import Hit
+
+    fused: dict[str, dict[str, float]] = {}
+    for query in dict.fromkeys(query for run in runs for query in run):
+        ranked = [sorted(run.get(query, {}).items(), key=lambda hit: hit[::-1], reverse=True) for run in runs]
+        hits = fuse([[Hit(document, score) for document, score in documents] for documents in ranked])
+        fused[query] = {hit.document_id: hit.score or 0.0 for hit in hits[:depth]}
+    return fused
+
+
 def list_names(argument: str, names: str | Sequence[str]) -> Sequence[str]:
     """Return names as a sequence; a single name becomes a sequence of one.
 

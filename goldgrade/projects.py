@@ -13,14 +13,21 @@ from curation.core.request import build_request, flatten_request, read_request
 from curation.operations.registry import OPERATIONS
 from curation.store import COMMAND_LINE, Store
 from goldgrade.releases import Release
+from goldgrade.wording import naming_arguments
 
 if TYPE_CHECKING:
     from curation.agreement.report import AgreementReport
+    from curation.evaluation.llm_judges.ask_judge import AskedJudge
     from curation.ingest.outcome import ImportOutcome
+    from curation.labeling.rounds.create_round import OpenedRound
     from curation.pooling.pool_report import PoolReport
     from curation.queries.coverage.report import CoverageReport
     from curation.queries.sampling.stored_sample import SampleReport
+    from curation.relabeling.open_quarter import QuarterOpened
+    from curation.relabeling.plan import RelabelingPlan
+    from curation.releases.diff import Diff
     from curation.releases.freeze.freeze import Frozen
+    from curation.retrieval.engines.runs import EngineRunImport
     from curation.splits.split_report import SplitReport
 
 
@@ -99,6 +106,48 @@ class Project:
         frozen: Frozen = self._run_step("freeze", name=name, **options)
         return frozen
 
+    def open_round(self, name: str, annotators: Sequence[str], **options: object) -> OpenedRound:
+        """Open a round of labeling for these annotators."""
+        from curation.labeling.requests import RoundRequest
+        from curation.labeling.rounds.create_round import open_round
+
+        values = {"name": name, "annotators": annotators, **options}
+        with naming_arguments(RoundRequest):
+            return open_round(self._store, _read_options("open_round", RoundRequest, values))
+
+    def ask_judge(self, name: str, **options: object) -> AskedJudge:
+        """Have a language model grade pairs as a judge; environment variables name the model's address."""
+        asked: AskedJudge = self._run_step("ask judge", name=name, **options)
+        return asked
+
+    def plan_relabeling(self, **options: object) -> RelabelingPlan:
+        """Plan which pairs people judge again this quarter."""
+        plan: RelabelingPlan = self._run_step("plan re-labeling", **options)
+        return plan
+
+    def relabel(self, annotators: Sequence[str], **options: object) -> QuarterOpened:
+        """Open the round of this quarter's plan."""
+        opened: QuarterOpened = self._run_step("relabel", annotators=tuple(annotators), **options)
+        return opened
+
+    def add_engine(self, name: str, kind: str, template: str | Path) -> None:
+        """Store a search engine; environment variables name its address and its key."""
+        from curation.retrieval.engines.stored_engines import add_engine
+
+        add_engine(self._store, name, kind, Path(template))
+
+    def search_engine(self, engine: str, name: str = "", *, depth: int = 100) -> EngineRunImport:
+        """Send all current queries to an engine, and store its lists as a run."""
+        from curation.retrieval.engines.runs import EngineRunRequest, import_engine_run
+
+        return import_engine_run(self._store, EngineRunRequest(engine, name, depth))
+
+    def diff(self, old: str, new: str, *, reason: str | None = None) -> Diff:
+        """Compare two releases; with a `reason`, changed grades of sealed parts are listed, too."""
+        from curation.releases.diff import compare_releases
+
+        return compare_releases(self._store, old, new, reason)
+
     def release(self, name: str) -> Release:
         """Read a release of this project."""
         return Release(self._store, name)
@@ -115,16 +164,22 @@ class Project:
         self._store.close()
 
     def _run_step(self, step: str, /, **values: object) -> Any:
-        """Run the operation of a step for a request with these values.
-
-        Raises
-        ------
-        InputError: a value belongs to no option of the step.
-        """
+        """Run the operation of a step for a request with these values."""
         operation = OPERATIONS[step]
-        options = flatten_request(build_request(operation.request, {}))
-        if unknown := values.keys() - options.keys():
-            names = ", ".join(sorted(unknown))
-            raise InputError(f"{step} has no option {names}; its options are {', '.join(options)}.")
-        request = read_request(operation.request, asdict(build_request(operation.request, values)))
-        return operation.run(self._store, request, silent, COMMAND_LINE)
+        with naming_arguments(operation.request):
+            request = _read_options(step, operation.request, values)
+            return operation.run(self._store, request, silent, COMMAND_LINE)
+
+
+def _read_options(step: str, request_type: Any, values: Mapping[str, object]) -> Any:
+    """Make the request of a step from values.
+
+    Raises
+    ------
+    InputError: a value belongs to no option of the step, or has the wrong type.
+    """
+    options = flatten_request(build_request(request_type, {}))
+    if unknown := values.keys() - options.keys():
+        names = ", ".join(sorted(unknown))
+        raise InputError(f"{step} has no option {names}; its options are {', '.join(options)}.")
+    return read_request(request_type, asdict(build_request(request_type, values)))

@@ -16,6 +16,7 @@ from curation.store import Document, Store
 from goldgrade.inputs import Source
 
 if TYPE_CHECKING:
+    from curation.evaluation.evaluation import AnswerEvaluation
     from curation.evaluation.scoring.baselines import BaselineRuns
     from curation.releases.export.export import Exported
     from goldgrade.evaluations import Results
@@ -102,6 +103,26 @@ class Release:
             measures, by, release=self.name, part=part, reason=reason, relevant=relevant, seed=seed
         )
         return evaluate_sources(self._store, self._release, runs, request)
+
+    def evaluate_answers(
+        self,
+        answers: Mapping[str, str | Path],
+        part: str | None = None,
+        *,
+        by: str | Sequence[str] = ("stratum",),
+        reason: str | None = None,
+    ) -> AnswerEvaluation:
+        """Compare the answers in each system's file with the release's reference answers and nuggets."""
+        from curation.evaluation.answers.evaluate_answers import evaluate_answers
+        from curation.evaluation.request import EvaluateRequest
+        from curation.evaluation.scoring.system_files import SystemFile
+        from goldgrade.evaluations import make_request
+        from goldgrade.wording import naming_arguments
+
+        request = make_request(None, by, release=self.name, part=part, reason=reason)
+        files = [SystemFile(name, Path(path)) for name, path in answers.items()]
+        with naming_arguments(EvaluateRequest):
+            return evaluate_answers(self._store, self._release, files, request)
 
     def run(self, out: str | Path, systems: Sequence[str] = ("bm25",), *, depth: int = 1000) -> BaselineRuns:
         """Search the release's documents with baselines, and write the runs into the folder `out`."""

@@ -83,6 +83,23 @@ def test_an_option_that_a_step_does_not_have_is_refused_with_those_that_it_has(t
     assert project.releases() == []
 
 
+def test_errors_name_arguments_where_a_command_would_name_its_options(release: goldgrade.Release) -> None:
+    qrels, run = {"q1": {"d1": 1}}, {"q1": {"d1": 1.0}}
+    with pytest.raises(goldgrade.Error) as unknown:
+        goldgrade.evaluate(qrels, {"a": run}, ["ndcg@10"], baseline="b")
+    with pytest.raises(goldgrade.Error) as sealed:
+        release.evaluate({"mine": {query: {"x": 1.0} for query in release.queries("test")}}, "test")
+    assert "--" not in f"{unknown.value}{sealed.value}"
+    assert "baseline" in str(unknown.value)
+    assert "reason" in str(sealed.value)
+
+
+def test_runs_are_fused_by_their_ranks() -> None:
+    fused = goldgrade.fuse({"q1": {"d1": 9.0, "d2": 8.0}}, {"q1": {"d2": 0.3}, "q2": {"d1": 0.1}})
+    assert fused == {"q1": {"d2": 1 / 62 + 1 / 61, "d1": 1 / 61}, "q2": {"d1": 1 / 61}}
+    assert list(fused["q1"]) == ["d2", "d1"]
+
+
 def test_the_file_that_mypy_checks_strictly_uses_every_public_name() -> None:
     tree = ast.parse(Path(typed_interface.__file__).read_text(encoding="utf-8"))
     used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}

@@ -33,6 +33,18 @@ def curate(folder: Path) -> str:
     return f"{imported} {sampled} {pooled} {regions} {alpha} {release_id} {names}"
 
 
+def curate_further(project: goldgrade.Project) -> tuple[object, ...]:
+    """Rounds, judges, engines, and what comes after a release."""
+    project.add_engine("shop", "opensearch", "shop.yaml")
+    found: int = project.search_engine("shop", "live", depth=100).queries
+    presentations: int = project.open_round("first", ["ada", "ben"], overlap=2, seed=7).presentations
+    graded: int = project.ask_judge("model", release="v1").graded
+    planned: object = project.plan_relabeling(fraction=0.1, seed=7)
+    opened: object = project.relabel(["ada"], duplicates=0.1)
+    regraded: list[dict[str, object]] = project.diff("v1", "v2").regrades
+    return found, presentations, graded, planned, opened, regraded
+
+
 def use_release(path: Path) -> float | None:
     """Read a release, and evaluate a run on it."""
     release: goldgrade.Release = goldgrade.release("v1", path)
@@ -48,13 +60,20 @@ def use_release(path: Path) -> float | None:
         results = release.evaluate({"mine": qrels, "file": "mine.trec"}, "dev", measures="ndcg_exp@10")
     except goldgrade.Error as error:
         raise SystemExit(f"{error} {queries} {texts} {runs} {written} {problems}") from error
-    return results.runs[0].overall["ndcg_exp@10"].value
+    answers = release.evaluate_answers({"rag": "answers.jsonl"}, "dev", by="type")
+    first: object = results.lists["mine"]["evaluation_lists"]["rank"]
+    return (
+        results.runs[0].overall["ndcg_exp@10"].value
+        or answers.systems[0].overall["f1"].value
+        or float(f"{first}")
+    )
 
 
 def use_qrels() -> tuple[str, str, str, str]:
     """Evaluate runs on qrels, without a project."""
     qrels = {"q1": {"d1": 3, "d2": 0}, "q2": {"d1": 1}}
     runs = {"a": {"q1": {"d1": 9.5}, "q2": {"d3": 1.2}}, "b": {"q1": {"d2": 0.7}}}
+    runs["both"] = goldgrade.fuse(runs["a"], runs["b"], depth=10)
     results: goldgrade.Results = goldgrade.evaluate(qrels, runs, ["ndcg_exp@10"], by="stratum", test="t")
     table: goldgrade.ResultTable = results.compare()
     columns: dict[str, list[object]] = results.per_query().to_dict()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Context, Option
 
@@ -127,8 +127,9 @@ def _build_pool(store: Store, request: PoolRequest) -> PoolReport:
 
 def _explain_kept_words(report: PoolReport) -> Iterator[str]:
     """Yield the option that keeps the stop words of the queries named in the report."""
-    if report.lost_words:
-        words = sorted({word for query in report.lost_words["shortest"] for word in query["stop_words"]})
+    lost: Mapping[str, Any] = report.lost_words
+    if lost:
+        words = sorted({word for query in lost["shortest"] for word in query["stop_words"]})
         yield f"Keep stop words: goldgrade pool --keep-words {','.join(words)}"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isnan
-from typing import Any
 
 from curation.core.digests import NOT_IN_JSON
 from curation.core.statistics.arrays import Floats
@@ -24,7 +23,7 @@ from curation.releases.sealed_log import SealedCount
 
 ContextCurve = tuple[tuple[int, float | None, Estimate], ...]
 """Points of a curve: number of chunks, mean number of their words, and their recall of evidence."""
-StoredLists = Mapping[str, Mapping[str, Any]]
+StoredLists = Mapping[str, Mapping[str, object]]
 """Map from the store's table of lists or of chunks to columns with the first ranks of one system's lists."""
 
 

@@ -73,9 +73,10 @@ def _store_lists(cursor: Cursor, evaluation_id: str, evaluation: Evaluation) -> 
     """Store the first documents and chunks of each system's result lists."""
     for system, tables in evaluation.lists.items():
         for table, columns in tables.items():
-            count = len(columns["rank"])
+            values: dict[str, Any] = {**columns}
+            count = len(values["rank"])
             ids = {"evaluation_id": [evaluation_id] * count, "system": [system] * count}
-            append(cursor, table, ids | dict(columns))
+            append(cursor, table, ids | values)
 
 
 def list_evaluations(cursor: Cursor, annotator: Annotator) -> list[SubmittedEvaluation]:

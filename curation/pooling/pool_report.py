@@ -73,7 +73,7 @@ class PoolReport:
     seed: int
     rank_bm25: Mapping[str, int] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
-    lost_words: Mapping[str, Any] = field(default_factory=dict)
+    lost_words: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def sentences(self) -> list[str]:
@@ -106,14 +106,15 @@ class PoolReport:
     def _describe_lost_words(self) -> Iterator[str]:
         """Write what BM25 searches for the shortest queries that lose words, and count the further
         queries."""
-        shortest = self.lost_words.get("shortest", ())
+        lost: Mapping[str, Any] = self.lost_words
+        shortest = lost.get("shortest", ())
         for query in shortest:
             words = join_names([f"“{word}”" for word in query["stop_words"]])
             verb = "is a stop word" if len(query["stop_words"]) == 1 else "are stop words"
             texts = (shorten(query[name], MAX_TEXT_SHOWN, placeholder="…") for name in ("query", "searched"))
             yield f"bm25 searches the query “{'” as “'.join(texts)}”: {words} {verb}."
         if shortest:
-            more = self.lost_words["queries"] - len(shortest)
+            more = lost["queries"] - len(shortest)
             also = f"{pluralize(more, 'more query loses', 'more queries lose')} stop words. " if more else ""
             yield f"{also}A pool can keep stop words that are names in the documents."
 

@@ -233,7 +233,9 @@ def read_traffic(cursor: Cursor) -> TrafficTable:
         logged={text: tuple(count) for text, count in counts.items() if text},
         drawn=dict(cursor.execute(_DRAWN).fetchall()),
         known=frozenset(text for (text,) in cursor.execute("SELECT normalised FROM queries").fetchall()),
-        grouped=DrawRequest().group_spellings if sample is None else sample.parameters["group_spellings"],
+        grouped=DrawRequest().group_spellings
+        if sample is None
+        else bool(sample.parameters["group_spellings"]),
     )
 
 

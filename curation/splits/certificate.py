@@ -41,7 +41,7 @@ class Certificate:
 
     format: int
     split_id: str
-    parameters: dict[str, Any]
+    parameters: dict[str, object]
     query_hash: str
     corpus_hash: str
     queries: int

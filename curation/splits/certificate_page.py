@@ -176,7 +176,7 @@ def _share_section(certificate: Certificate) -> Section:
 
 
 def _parameter_table(certificate: Certificate) -> Table:
-    parameters = dict(certificate.parameters)
+    parameters: dict[str, Any] = dict(certificate.parameters)
     if cuts := parameters.get("cut"):
         parameters["cut"] = "; ".join(_describe_cut(cut, certificate.texts) for cut in cuts)
     rows = tuple((name.replace("_", " "), _format_value(value)) for name, value in sorted(parameters.items()))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -57,4 +58,5 @@ def show_kinds(certificate: Certificate) -> None:
 def _read_targets(certificate: Certificate) -> tuple[list[str], list[float]]:
     """Return the parts of the split in their order, and the parts' requested fractions."""
     names = [share.part for share in certificate.shares if share.dimension == ALL]
-    return names, [certificate.parameters["parts"][name] for name in names]
+    parameters: Mapping[str, Any] = certificate.parameters
+    return names, [parameters["parts"][name] for name in names]

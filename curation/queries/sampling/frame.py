@@ -115,7 +115,8 @@ def read_frame(
     RefusedError: a release is missing in `released`, there is no map of the current corpus, or the model of
         the map cannot be loaded.
     """
-    map_id = earlier.parameters.get("coverage_map") if earlier else None
+    earlier_map = earlier.parameters.get("coverage_map") if earlier else None
+    map_id = None if earlier_map is None else str(earlier_map)
     dimensions.check_dimensions(request.strata)
     check_limits(request)
     with store.reading() as cursor:

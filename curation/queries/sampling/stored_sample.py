@@ -78,7 +78,7 @@ class SampleReport:
     size: int
     seed: int
     strata: list[Stratum]
-    parameters: dict[str, Any]
+    parameters: dict[str, object]
     warnings: list[str]
     drawn_at: datetime = field(compare=False)
     added: int = 0

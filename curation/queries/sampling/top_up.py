@@ -139,7 +139,7 @@ def _allocate_top_up(frame: Frame, earlier: SampleReport, request: TopUpRequest)
             f"{sum(min_sizes):,} of the sample "
             f"and its quotas, but the other strata have only {sum(capacities):,} left."
         )
-    weights = compute_weights(earlier.parameters["allocation"], traffic)
+    weights = compute_weights(str(earlier.parameters["allocation"]), traffic)
     additions = allocate(additional, capacities, weights)
     return {name: sum(counts) for name, *counts in zip(names, min_sizes, additions, strict=True)}
 

@@ -62,14 +62,14 @@ class Exported:
     release_id: str
     format: str
     out: Path
-    counts: dict[str, Any]
+    counts: dict[str, dict[str, int]]
     without_grades: tuple[str, ...]
     opening: Unsealing | None
     licence: str
-    ids: dict[str, Any]
+    ids: dict[str, object]
     rows: dict[str, int]
     left_out: dict[str, int]
-    files: dict[str, dict[str, Any]]
+    files: dict[str, dict[str, object]]
     mark: str | None = None
 
     @property
