@@ -24,7 +24,8 @@ _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes all other control characte
 
 
 def emit(result: Any, text: str | Callable[[], object]) -> None:
-    """Print `result` as one JSON object with --json, and otherwise the sentence `text`, or call it."""
+    """Print `result` as one JSON object with --json; otherwise print the sentence `text`, or call `text` if
+    it is a function."""
     if invocation.is_json():
         text = json.dumps(to_json_value(result), ensure_ascii=False, indent=2, allow_nan=False)
         print(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text))

@@ -135,8 +135,8 @@ def unseal(
     actor: str = COMMAND_LINE,
     queries: Collection[str] | None = None,
 ) -> SealAccess:
-    """Open the seals of releases for a lead who gives a reason, and return the lead's access. With a reason,
-    the seals are opened, after the log of each release recorded the opening.
+    """Open the seals of releases for a lead who gives a reason, and return the lead's access. The log of each
+    release records the opening before the seal opens.
 
     Call this function before any sealed grade is read.
 
