@@ -101,7 +101,7 @@ def give_log(page: Page) -> None:
 def preview(page: Page) -> None:
     """Have the split previewed, and look at its bars."""
     page.get_by_role("button", name="Preview the split").click()
-    expect(page.get_by_text("Nothing crosses").first).to_be_visible()
+    expect(page.get_by_text("No tie crosses").first).to_be_visible()
 
 
 def read_report(page: Page) -> None:

@@ -198,7 +198,7 @@ def test_a_sample_is_topped_up_by_quota_and_by_whom_is_kept(filled: Store) -> No
     ("step", "label", "reason"),
     [
         ("Sample", "Draw the sample", "There is no traffic to sample from. Import a log"),
-        ("Queries", "Look for tags", "There are no queries to tag yet. Draw a sample, import queries, or"),
+        ("Queries", "Look for tags", "There are no queries yet"),
         ("Pool", "Build the pool", "There are no queries yet."),
         ("Round", "Open the round", "There are no candidates to judge yet"),
     ],

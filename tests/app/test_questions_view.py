@@ -33,7 +33,7 @@ def test_a_person_sees_what_would_be_sent_and_a_job_sends_it(project: Store, mod
     press(page, "Show what would be sent")
     assert model.sent == 0
     assert "6 questions for 2 documents: 8 calls to send" in html(page)
-    assert f"{MODEL} at 127.0.0.1 writes and checks" in html(page)
+    assert f"{MODEL} at 127.0.0.1 both writes and checks" in html(page)
     press(page, "Send and write the questions")
     jobs_of(project).wait()
     page = page_at("write", LEE, part="Questions").run()

@@ -128,7 +128,7 @@ def release(lead: Leading) -> None:
     lead.fill("Seed", str(SEED))
     lead.unfold("Which queries stay together")
     page.get_by_text("Paraphrases stay together", exact=True).click()
-    lead.press("Preview the split", "Nothing crosses")
+    lead.press("Preview the split", "No tie crosses")
     lead.press("Use this split", "This is the current split.")
     lead.choose("Freeze")
     lead.fill("Release name", "v1")

@@ -86,7 +86,10 @@ def wait_for_end_asked(process: int) -> None:
 
 
 def look_for_tags(page: Page, clicks: int = 1) -> None:
-    page.get_by_role("button", name="Look for tags").click(click_count=clicks)
+    button = page.get_by_role("button", name="Look for tags")
+    if not button.is_visible():
+        page.get_by_text("Find tags by rule").click()
+    button.click(click_count=clicks)
 
 
 def query_box(page: Page, text: str) -> Locator:
@@ -111,10 +114,10 @@ def test_a_job_outlives_a_reload_and_a_killed_server_is_told(browser: Browser, l
     expect(page.get_by_text("Tagging queries by rule:")).to_be_visible()
     page.reload()
     expect(page.get_by_text("Tagging queries by rule:")).to_be_visible()
-    expect(page.get_by_role("button", name="Look for tags")).to_be_disabled()
+    expect(page.get_by_role("button", name="Look for tags", include_hidden=True)).to_be_disabled()
     other = opened(browser, led, "/queries?part=Pool", "mia")
     expect(other.get_by_text("Started by lee at")).to_be_visible()
-    expect(other.get_by_role("button", name="Build the pool")).to_be_disabled()
+    expect(other.get_by_role("button", name="Build the pool", include_hidden=True)).to_be_disabled()
     assert jobs(led) == [*before, ("tags", None)], "a double click starts one job"
 
     led.kill()
@@ -192,6 +195,6 @@ def test_a_range_of_rows_is_chosen_with_shift_and_taken_back(browser: Browser, l
     query_box(page, "json sort files").click()
     expect(tag_button(page, "4 queries")).to_be_enabled()
     page.get_by_role("button", name="Choose none").click()
-    expect(tag_button(page, "the chosen queries")).to_be_disabled()
+    expect(tag_button(page, "")).to_have_count(0)
     page.get_by_role("checkbox", name="All that are shown").click()
     expect(tag_button(page, "58 queries")).to_be_enabled()

@@ -29,7 +29,7 @@ _DOCUMENTS = Action("Import documents", "import", "", {"kind": "corpus"})
 _QUERIES = (
     Action("Import a log", "import", "", {"kind": "traffic"}),
     Action("Paste or import queries", "import", "", {"kind": "queries"}),
-    Action("Write queries", "write", ""),
+    Action("Write queries", "queries", "", {"part": "All queries"}),
     Action("Let a model propose questions", "write", "", {"part": "Questions"}),
 )
 

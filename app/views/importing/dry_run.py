@@ -15,7 +15,7 @@ from curation.core.errors import CurationError, InputError
 from curation.core.reports.table_files import format_csv
 from curation.core.reports.tables import Table
 from curation.core.request import dump_request
-from curation.core.text import pluralize_label
+from curation.core.text import pluralize, pluralize_label
 from curation.ingest.outcome import ImportOutcome
 from curation.ingest.requests import ImportRequest
 from curation.operations.import_jobs import CHECK, IMPORT, dry_run, dump_job, read_dry_run, write_dry_run
@@ -95,10 +95,18 @@ def _show_outcome(
     context: PageContext, file: StoredUpload, request: ImportRequest, import_outcome: ImportOutcome
 ) -> None:
     (noun, count), *others = import_outcome.figures.items()
-    details = ", ".join(pluralize_label(other, name) for name, other in others if other)
+    figures = dict(others)
+    count = figures.pop("added", count)
+    details = ", ".join(pluralize_label(other, name) for name, other in figures.items() if other)
     figure, _, noun = pluralize_label(count, noun).partition(" ")
     label = f"{noun} would be added" if import_outcome.changes else f"{noun}: nothing would change"
     ui.verdict(figure, label, f"{details[:1].upper()}{details[1:]}." if details else "")
+    if removed := figures.get("removed"):
+        st.warning(
+            f"The project has {pluralize(removed, 'document')} that this file lacks. The import removes them "
+            "from the corpus, unless you choose to add to the current corpus.",
+            icon=":material/warning:",
+        )
     form, must_wait = context.acts.form(FORM), context.find_wait(IMPORT) is not None
     key = f"import {request.key} {form.key}"
     if st.button("Import", type="primary", key=key, disabled=must_wait):

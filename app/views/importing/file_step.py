@@ -50,11 +50,14 @@ def ask_file(context: PageContext, kind: type[ImportRequest]) -> None:
     """Ask for a file or, for a corpus, for a file or a folder; after the upload, the page shows what was
     sent."""
     takes_documents = kind is CorpusRequest
-    formats = f"zip or tar of documents, {TABLES}" if takes_documents else TABLES
+    formats = "a zip or tar of documents, or a table" if takes_documents else TABLES
     limit = f"Up to {MAX_UPLOAD_MEGABYTES} MB. Import larger files on the command line."
     left, right = st.columns(2) if takes_documents else (st.container(), None)
     upload = left.file_uploader(
-        f"{kind.title}: {formats}", max_upload_size=MAX_UPLOAD_MEGABYTES, key="file to import", help=limit
+        f"{kind.title}: {formats}",
+        max_upload_size=MAX_UPLOAD_MEGABYTES,
+        key="file to import",
+        help=f"Tables: {TABLES}. {limit}",
     )
     files = [] if upload is None else [upload]
     if right is not None:

@@ -35,17 +35,20 @@ def show(context: PageContext) -> None:
         all_tags, people_tags = query_tags.read_known_tags(cursor), query_tags.list_tags_for_people(cursor)
     if not queries:
         st.info("There are no queries yet. Draw a sample, import queries, or write a query below.")
-    else:
-        tagged = sum(UNANSWERABLE in query.tags for query in queries)
-        ui.note(describe_share(tagged, len(queries)))
-        selected = _ask_selection(context, queries, _ask_filter(queries, all_tags))
+        _ask_query(context, people_tags)
+        return
+    tagged = sum(UNANSWERABLE in query.tags for query in queries)
+    ui.note(describe_share(tagged, len(queries)))
+    selected = _ask_selection(context, queries, _ask_filter(queries, all_tags))
+    if selected:
         _ask_tags(context, selected, people_tags)
-    left, right = st.columns(2, gap="large")
-    with left:
+    elif result := context.acts.form("set tags").result:
+        ui.sentences(result)
+    context.show_result("tags")
+    with st.expander("Find tags by rule, or declare your own tag"):
         _offer_rules(context)
-        context.show_result("tags")
         _ask_new_tag(context)
-    with right:
+    with st.expander("Write a query"):
         _ask_query(context, people_tags)
         show_action_link(WRITE)
 
@@ -106,12 +109,10 @@ def _ask_tags(context: PageContext, selected: Sequence[TaggedQuery], people_tags
         remove = right.multiselect(
             "Tags to remove", people_tags, placeholder="choose tags", key=f"are not {form.key}"
         )
-        label = f"Apply tags to {_count(selected)}" if selected else "Apply tags to the chosen queries"
-        submitted = st.form_submit_button(label, type="primary", disabled=not selected, key=form.key)
+        label = f"Apply tags to {_count(selected)}"
+        submitted = st.form_submit_button(label, type="primary", key=form.key)
     if submitted:
         context.acts.do(form, lambda: _set_tags(context, selected, add, remove))
-    elif not selected and form.result:
-        ui.sentences(form.result)
 
 
 def _set_tags(context: PageContext, queries: Sequence[TaggedQuery], add: list[str], remove: list[str]) -> str:
@@ -152,7 +153,6 @@ def _ask_new_tag(context: PageContext) -> None:
 def _ask_query(context: PageContext, people_tags: Sequence[str]) -> None:
     form = context.acts.form("write")
     with st.form("write"):
-        st.markdown("**Write a query**")
         text = st.text_input("Query", key=f"text {form.key}")
         need = st.text_area("Information need (optional)", height=80, key=f"need {form.key}")
         tags = st.multiselect("Tags", people_tags, key=f"tags {form.key}")

@@ -15,9 +15,8 @@ from curation.queries.requests import QuestionRequest
 JOB = "write questions"
 MAX_ROWS = 100
 HOW_TO_SET_UP = (
-    "On the machine that runs the app, an operator sets the model's address and name in the environment "
-    "variables GOLDGRADE_LLM_URL and GOLDGRADE_LLM_MODEL. Ollama, vLLM, LM Studio, Azure and OpenAI offer "
-    "such an address. Set the model's key in GOLDGRADE_LLM_KEY."
+    "An operator sets these variables on the machine that runs the app, and the model's key in "
+    "GOLDGRADE_LLM_KEY. Ollama, vLLM, LM Studio, Azure and OpenAI offer such an address."
 )
 
 
@@ -55,8 +54,6 @@ def _show_questions(context: PageContext) -> None:
         rejected = read_rejected(cursor)
         queries = [query for query in reversed(list_queries(cursor)) if query.source == "synthetic"]
     rows = [(QueryName(query.text, query.query_id), query.style, query.document_id) for query in queries]
-    if not rows and not rejected:
-        st.info("No language model has written a question yet.")
     if rows:
         ui.table("Synthetic queries, newest first", ["Query", "Kind", "Document"], rows, True, MAX_ROWS)
     if rejected:

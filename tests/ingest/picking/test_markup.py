@@ -51,7 +51,7 @@ def test_a_corpus_in_html_is_shown_as_html_and_keeps_its_date_on_screen(
     assert template(project) is None
     done = import_for_page(project, asked, "lee")
     assert done == rehearsed
-    assert any(remark.startswith("The guide shows documents as HTML") for remark in done.remarks)
+    assert any(remark.startswith("The guide now shows documents as HTML") for remark in done.remarks)
     date = TemplateField(field="date", label="")
     assert template(project) == PresentationTemplate(body="html", fields=(date,))
     assert import_for_page(project, asked, "lee").changes is False
