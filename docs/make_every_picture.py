@@ -121,7 +121,7 @@ def open_query(page: Page) -> None:
 def show_again(page: Page) -> None:
     """Plan a round over candidates that were in a round before."""
     page.get_by_text("More options").click()
-    page.get_by_text("Show candidates again").click()
+    page.get_by_text("Show candidates again that").click()
     settle(page)
     page.get_by_text("More options").click()
     settle(page)

@@ -345,7 +345,7 @@ def test_a_tag_of_ones_own_is_declared_set_filtered_by_and_offered_to_a_sample(f
     press(page, "Add the query")
     field(page, "Tag").set_value("error-code").run()
     assert "1 of 2 queries" in html(page)
-    assert field(page, "Tags to add").options[0] == "error-code", "a team's own come first"
+    assert field(page, "Tags").options[0] == "error-code", "a team's own come first"
     assert "tag:error-code" in field(custom_draw(), "Dimensions of the strata").options
 
 

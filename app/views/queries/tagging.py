@@ -147,7 +147,7 @@ def _ask_new_tag(context: PageContext) -> None:
         by = acts.by
         acts.do(form, lambda: query_tags.declare_tags(context.store, [query_tags.to_tag_name(name)], by, by))
     elif form.result is not None:
-        ui.sentences("Tag added. Choose it above." if form.result else "This tag already exists.")
+        ui.sentences("Tag added." if form.result else "This tag already exists.")
 
 
 def _ask_query(context: PageContext, people_tags: Sequence[str]) -> None:
