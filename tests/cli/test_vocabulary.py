@@ -89,7 +89,7 @@ ALONE = set(
     --pass-mark --password-stdin --people --per-document --personal-data --pick --pilot --port --proposed
     --purpose --query-threshold --questions --quota --random-negatives --reference-answers --refresh
     --region --rename --reopen --repeat-minutes --replace --retry --rounds --rule --same --same-grades
-    --seal --sealed-limit --second-opinion --set --share-grades --show --sign-ins --significance-test
+    --seal --sealed-limit --second-opinion --set --share-grades --show --sign-ins
     --since --single-annotator --smoothing --source --splitter --stemmer --stored --synthetic --task --text
     --titles-only --to --today --top-ten --top-up --topics --try --twice --unanswerable --unclear
     --unjudgeable --unjudged --unset --until --versions --within --without-grades
