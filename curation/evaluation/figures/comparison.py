@@ -23,7 +23,10 @@ HOLM_COLUMN = "p Holm"
 """Heading of a column with corrected p values."""
 SIGNIFICANT = 0.05
 """Two systems are distinguished if the corrected p is below this level."""
-DECIDING_TEST = f"a difference is significant if {HOLM_COLUMN}, from Fisher's randomisation test, is below {SIGNIFICANT:g}"
+DECIDING_TEST = (
+    f"a difference is significant if {HOLM_COLUMN}, from Fisher's randomisation test, is below "
+    f"{SIGNIFICANT:g}"
+)
 """The p value that decides on significance, for the caption of a table of differences."""
 
 
@@ -46,7 +49,8 @@ class Comparison:
     wins, ties, losses: the numbers of queries where `system` is above, level with and below `other`.
     no_verdict: the reason why only counts are given.
     difference, low, high: the mean of `system` minus `other`, and its 95 % interval.
-    p, p_corrected: the two-sided p of the randomisation test, and the p corrected by Holm's method for `family` tests.
+    p, p_corrected: the two-sided p of the randomisation test, and the p corrected by Holm's method for
+        `family` tests.
     detectable: the true difference that a t test finds with n queries of this spread in 80 % of sets.
     queries_needed: the number of queries of this spread that find `TARGET_DIFFERENCE` in 80 % of sets.
     traffic: the difference for all searches; None for strata and where no query was drawn.

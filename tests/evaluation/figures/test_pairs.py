@@ -135,6 +135,6 @@ def test_the_report_names_the_test_that_decides(tmp_path: Path) -> None:
     store.close()
     shown = " ".join(invoke(command).stdout.split())
     assert (
-        "map: differences; a difference is significant if p Holm, from Fisher's randomisation test, is below 0.05"
-        in shown
+        "map: differences; a difference is significant if p Holm, from Fisher's randomisation test, is "
+        "below 0.05" in shown
     )
