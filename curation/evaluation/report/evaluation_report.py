@@ -32,9 +32,6 @@ from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.releases.gate_override import mark_name, warn_of_override
 
-NDCG_FORMS = {"ndcg_exp": "ndcg", "ndcg": "ndcg_exp"}
-"""Map from the name of nDCG with one gain to its name with the other gain."""
-
 SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     run_sections.write_systems,
     run_sections.write_context,
@@ -87,16 +84,16 @@ def list_detail_headings(evaluation: Evaluation) -> list[str]:
 
 def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
     """Write the most important results in sentences."""
-    headline = choose_headlines(evaluation)
+    headline = evaluation.measures[0]
     sentences = [*explain_other_means(evaluation), *warn_of_override(evaluation.release, evaluation.mark)]
     if answers is not None:
         sentences += answer_sections.write_triple_findings(evaluation, answers)
     else:
         sentences += compare_best(evaluation)
         for system in evaluation.runs[:5]:
-            figures = "; ".join(f"{name} {format_figure(system.overall[name])}" for name in headline)
-            queries = pluralize(system.overall[headline[0]].n, "query", "queries")
-            sentences.append(f"{system.name}: {figures}, {queries}.")
+            figure = system.overall[headline]
+            queries = pluralize(figure.n, "query", "queries")
+            sentences.append(f"{system.name}: {headline} {format_figure(figure)}, {queries}.")
     if len(evaluation.runs) > 5:
         sentences.append(f"{len(evaluation.runs) - 5:,} more systems are in the tables.")
     gains = explain_gains(evaluation)
@@ -252,29 +249,14 @@ def _restore_query_names(columns: Sequence[str], rows: Iterable[Sequence[Any]]) 
         )
 
 
-def choose_headlines(evaluation: Evaluation) -> list[str]:
-    """Choose the first measure, plus nDCG with the other gain if it was requested and the values can
-    differ."""
-    first = parse_measures(evaluation.measures[:1])[0]
-    if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
-        return [first.name]
-    other = first._replace(kind=NDCG_FORMS[first.kind]).name
-    return [first.name, *([other] if other in evaluation.measures else [])]
-
-
 def explain_gains(evaluation: Evaluation) -> str:
     """Explain the gains of nDCG if the scale has more than two grades; else ''."""
     first = parse_measures(evaluation.measures[:1])[0]
-    if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
+    if first.kind not in ("ndcg", "ndcg_exp") or len(evaluation.scale) <= 2:
         return ""
     linear = first._replace(kind="ndcg").name
     exponential = first._replace(kind="ndcg_exp").name
-    missing = (
-        ""
-        if len(choose_headlines(evaluation)) == 2
-        else " Name both measures if you compare with such scores."
-    )
     return (
         f"{exponential} has the gain 2^grade − 1. {linear} has the grade itself as gain, as in trec_eval, "
-        f"BEIR and MTEB. Compare only scores with the same gain.{missing}"
+        "BEIR and MTEB. Compare only scores with the same gain."
     )
