@@ -4,18 +4,14 @@ shown."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from curation.core.statistics.arrays import Mask, average
-from curation.core.statistics.estimate import Estimate
 from curation.evaluation.figures import comparison, paired_comparisons
 from curation.evaluation.figures.comparison import Comparison, StratumName
 from curation.evaluation.figures.means import find_suppressed_strata
 from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
-from curation.evaluation.figures.traffic_estimates import estimate_traffic_differences
-from curation.evaluation.scoring.drawn_queries import DrawnQueries
 from curation.evaluation.scoring.facets import COVERAGE, Facet
 from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.evaluation.scoring.run_scores import RunScores
@@ -27,7 +23,6 @@ MAX_PAIRS = 45
 def compare_scores(
     systems: Mapping[str, RunScores],
     facets: Sequence[Facet],
-    drawn: DrawnQueries,
     sealed: Mask,
     seed: int,
     baseline: str | None = None,
@@ -69,20 +64,7 @@ def compare_scores(
             averages = zip(names, map(average, measure_values), strict=True)
             means = {name: mean for name, mean in averages if mean is not None}
             boards[measure] = rank_systems(means, comparison.select_overall(comparisons, measure))
-        if len(drawn.queries):
-            differences = paired_comparisons.subtract_pairs(measure_values, pairs)
-            pair_names = [(names[system], names[other]) for system, other in pairs]
-            estimates = estimate_traffic_differences(differences, drawn)
-            by_pair = dict(zip(pair_names, estimates, strict=True))
-            comparisons = tuple(_add_traffic(row, measure, by_pair) for row in comparisons)
     return comparisons, boards
-
-
-def _add_traffic(row: Comparison, measure: str, by_pair: Mapping[tuple[str, str], Estimate]) -> Comparison:
-    """Add the estimated difference over all searches to a comparison that covers all queries."""
-    if row.stratum or row.measure != measure:
-        return row
-    return replace(row, traffic=by_pair.get((row.system, row.other)))
 
 
 def _choose_strata(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from curation.core.statistics.estimate import Estimate
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 TARGET_DIFFERENCE = 0.02
@@ -53,7 +52,6 @@ class Comparison:
         `family` tests.
     detectable: the true difference that a t test finds with n queries of this spread in 80 % of sets.
     queries_needed: the number of queries of this spread that find `TARGET_DIFFERENCE` in 80 % of sets.
-    traffic: the difference for all searches; None for strata and where no query was drawn.
     """
 
     system: str
@@ -74,7 +72,6 @@ class Comparison:
     family: int | None = None
     detectable: float | None = None
     queries_needed: int | None = None
-    traffic: Estimate | None = None
 
     @property
     def distinguished(self) -> bool:

@@ -12,27 +12,19 @@ unbiased variance, so its queries are taken as drawn with replacement, which mak
 wide. All strata with one evaluated query share one variance; a single stratum with one query joins the
 smallest other stratum.
 
-Differences of systems are often 0. The interval of a difference is Student's t. Where fewer than
-`MIN_DIFFERING` differences differ from the most common difference, the interval is widened as if one more
-unseen query had the worst or the best difference. The additional query is placed in the stratum with the most
-searches that were not drawn.
-
 Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, sections 5.7 and 7.3.
 """
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from curation.core.statistics import intervals
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES
-from curation.core.statistics.paired_intervals import MIN_DIFFERING
 from curation.evaluation.figures.means import find_highest
 from curation.evaluation.scoring.drawn_queries import DrawnQueries
 from curation.evaluation.scoring.run_scores import RunScores
@@ -80,18 +72,6 @@ def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -
     return [_estimate_with_score_interval(column, drawn, end) for column, end in columns]
 
 
-def estimate_traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[Estimate]:
-    """Estimate the mean over all searches for each of P columns of differences, shape (Q, P), from −1 to 1 or
-    NaN."""
-    columns = differences[drawn.queries]
-    has_few = intervals.find_most_common(columns)[1] < MIN_DIFFERING
-    estimates = []
-    for column, is_few in zip(columns.T, has_few.tolist(), strict=True):
-        estimate = _estimate_with_unseen_query if is_few else _estimate_with_student_interval
-        estimates.append(estimate(column, drawn))
-    return estimates
-
-
 def _estimate_with_score_interval(values: Floats, drawn: DrawnQueries, highest: float) -> Estimate:
     weighted_mean = _compute_weighted_mean(values, drawn)
     estimate = weighted_mean.estimate
@@ -107,16 +87,6 @@ def _estimate_with_score_interval(values: Floats, drawn: DrawnQueries, highest: 
     )
     low, high = intervals.widen_for_uncommon(ends, mean, values[:, None], n, highest)[:, 0].tolist()
     return estimate._replace(low=low, high=high)
-
-
-def _estimate_with_student_interval(differences: Floats, drawn: DrawnQueries) -> Estimate:
-    estimate, _, variance, freedom = _compute_weighted_mean(differences, drawn)
-    if estimate.why is not None or estimate.value is None:
-        return estimate
-    if variance == 0:
-        return estimate._replace(why=NO_VARIATION)
-    margin = float(stdtrit(freedom, 0.975)) * sqrt(variance)
-    return estimate._replace(low=max(-1.0, estimate.value - margin), high=min(1.0, estimate.value + margin))
 
 
 def _compute_weighted_mean(values: Floats, drawn: DrawnQueries) -> _WeightedMean:
@@ -135,29 +105,6 @@ def _compute_weighted_mean(values: Floats, drawn: DrawnQueries) -> _WeightedMean
     variance, freedom = _compute_variance(influence, drawn)
     estimate = Estimate(value, n=n, why=ONE_EACH if freedom < 1 else None)
     return _WeightedMean(estimate, effective_n, variance, max(1.0, min(freedom, effective_n - 1)))
-
-
-def _estimate_with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Estimate:
-    """Widen the intervals as if one more unseen query had the worst or the best difference.
-
-    The unseen query differs by as much as the largest difference that was seen, or by 1 without any
-    difference, as in `core.statistics.paired_intervals`.
-    """
-    figure = _estimate_with_student_interval(differences, drawn)
-    weights = np.where(np.isnan(differences), 0.0, drawn.weights)
-    unseen = np.bincount(drawn.strata, weights, len(drawn.open_share)) * drawn.open_share
-    if figure.n < MINIMUM_QUERIES or not unseen.any():
-        return figure
-    stratum = int(unseen.argmax())
-    weight = float(weights[(drawn.strata == stratum) & (weights > 0)].mean())
-    larger = drawn._replace(weights=np.append(drawn.weights, weight), strata=np.append(drawn.strata, stratum))
-    limit = float(np.nanmax(np.abs(differences))) or 1.0
-    ends = [_estimate_with_student_interval(np.append(differences, end), larger) for end in (-limit, limit)]
-    lows = [estimate.low for estimate in (figure, *ends) if estimate.low is not None]
-    highs = [estimate.high for estimate in (figure, *ends) if estimate.high is not None]
-    if not lows or not highs:
-        return figure
-    return figure._replace(low=min(lows), high=max(highs), why=None)
 
 
 def _compute_variance(influence: Floats, drawn: DrawnQueries) -> tuple[float, int]:

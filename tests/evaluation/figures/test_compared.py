@@ -11,9 +11,7 @@ from curation.core.errors import InputError
 from curation.evaluation.figures.compare_scores import compare_scores
 from curation.evaluation.figures.comparison import Comparison
 from curation.evaluation.figures.ranks import LeaderboardRow, find_groups, rank_systems
-from curation.evaluation.figures.traffic_estimates import estimate_traffic_figures
 from curation.evaluation.protected_figures import protect_comparisons
-from curation.evaluation.scoring.drawn_queries import find_drawn_queries
 from curation.evaluation.scoring.facets import Facet
 from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.qrels import qrels_from
@@ -25,7 +23,6 @@ MEASURES = parse_measures(["mrr@10", "success@1", "judged@10"])
 ASKED_OFTEN = np.arange(40) < 12
 BANDS = Facet("band", {"head": ASKED_OFTEN, "tail": ~ASKED_OFTEN})
 TAGS = Facet("tag", {"question": np.arange(40) < 8, "no tag": np.arange(40) >= 8})
-NOT_DRAWN = find_drawn_queries(("",) * 40, np.full(40, np.nan), np.full(40, np.nan), {}, {}, None)
 OPEN, EVERY = np.zeros(40, bool), np.ones(40, bool)
 
 
@@ -43,7 +40,7 @@ RUNS = {"low": run(0.1), "high": run(0.9)}
 def compared(
     baseline: str | None = None, sealed: np.ndarray = OPEN
 ) -> tuple[tuple[Comparison, ...], dict[str, tuple[LeaderboardRow, ...]]]:
-    return compare_scores(RUNS, [BANDS, TAGS], NOT_DRAWN, sealed, 1, baseline)
+    return compare_scores(RUNS, [BANDS, TAGS], sealed, 1, baseline)
 
 
 def test_pairs_are_compared_by_every_measure_of_quality_overall_and_in_all_strata() -> None:
@@ -54,7 +51,6 @@ def test_pairs_are_compared_by_every_measure_of_quality_overall_and_in_all_strat
     overall = comparisons[0]
     assert (overall.system, overall.other, overall.difference) == ("high", "low", pytest.approx(0.4))
     assert (overall.wins, overall.ties, overall.losses) == (32, 8, 0)
-    assert overall.traffic is None
     assert comparisons[3].no_verdict == "fewer than 10 queries: counts only"
 
 
@@ -68,7 +64,7 @@ def test_with_a_baseline_there_is_no_leaderboard_and_an_unknown_one_is_refused()
 
 def test_a_stratum_that_holds_all_queries_is_not_tested_again() -> None:
     alone = Facet("band", {"all": np.ones(40, bool)})
-    comparisons, _ = compare_scores(RUNS, [alone, TAGS], NOT_DRAWN, OPEN, seed=1)
+    comparisons, _ = compare_scores(RUNS, [alone, TAGS], OPEN, seed=1)
     assert {one.stratum for one in comparisons} == {None, ("tag", "question"), ("tag", "no tag")}
 
 
@@ -87,32 +83,13 @@ def test_a_measure_with_few_values_has_no_leaderboard_on_a_sealed_part() -> None
     assert list(boards) == ["success@1"]
 
 
-def test_traffic_weighs_the_differences_as_it_weighs_the_systems() -> None:
-    """All 12 head queries were drawn, asked 50 times each, and one in ten tail queries, asked once."""
-    traffic, probability = np.where(ASKED_OFTEN, 50.0, 1.0), np.where(ASKED_OFTEN, 1.0, 0.1)
-    names = tuple("head" if often else "tail" for often in ASKED_OFTEN)
-    counts, population = {"head": 12, "tail": 28}, {"head": 12, "tail": 280}
-    drawn = find_drawn_queries(names, traffic, probability, counts, population, "stratified")
-    comparisons, _ = compare_scores(RUNS, [BANDS], drawn, OPEN, seed=1)
-    one = comparisons[0]
-    alone = {
-        name: estimate_traffic_figures(scores, drawn)["mrr@10"].value or 0 for name, scores in RUNS.items()
-    }
-    assert one.traffic.value == pytest.approx(alone["high"] - alone["low"])
-    assert one.traffic.low < one.traffic.value < one.traffic.high
-    assert one.traffic.n == 40
-    assert comparisons[1].traffic is None
-    mirrored, _ = compare_scores(dict(reversed(RUNS.items())), [BANDS], drawn, OPEN, seed=1)
-    assert mirrored[0].traffic[:3] == pytest.approx((-one.traffic.value, -one.traffic.high, -one.traffic.low))
-
-
 def test_one_system_or_no_measure_of_quality_has_nothing_to_compare() -> None:
-    assert compare_scores({"a": RUNS["low"]}, [BANDS], NOT_DRAWN, OPEN, 1) == ((), {})
+    assert compare_scores({"a": RUNS["low"]}, [BANDS], OPEN, 1) == ((), {})
     judged = {
         name: replace(scores, measures=MEASURES[2:], values=scores.values[:, 2:])
         for name, scores in RUNS.items()
     }
-    assert compare_scores(judged, [BANDS], NOT_DRAWN, OPEN, 1) == ((), {})
+    assert compare_scores(judged, [BANDS], OPEN, 1) == ((), {})
 
 
 def pair(system: str, other: str, difference: float, p: float) -> Comparison:
