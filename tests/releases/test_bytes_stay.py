@@ -185,7 +185,7 @@ EXPORTS = {
     "deepeval": "adc059d9a5751287",
     "langsmith": "73756778a9fceef5",
 }
-EVALUATION = "e9970caab521cee5"
+EVALUATION = "2763b8f4f75d49b6"
 
 
 def test_release_ids_stay(made: Store) -> None:
