@@ -447,7 +447,7 @@ def test_practice_takes_sealed_pairs_from_nowhere_without_a_reason(planted: Seal
     opened = invoke(["--project", str(planted.store.path), *arguments, *reason])
     assert opened.exit_code == 0, opened.exception
     last = read_overview(planted.store, "v1").log[-1]
-    assert (last.opened_by, last.purpose, last.reason) == ("lee", "practise in early", "They wrote the guide")
+    assert (last.opened_by, last.purpose, last.reason) == ("lee", "practice in early", "They wrote the guide")
 
 
 def test_an_import_of_guesses_does_not_tell_which_are_right(planted: SealedProject) -> None:

@@ -229,7 +229,7 @@ def _refuse_off_scale(grades: Ints, scale: Ints) -> None:
     if len(unknown):
         counts = ", ".join(f"{grade} ({count:,} times)" for grade, count in zip(unknown, times, strict=True))
         raise RefusedError(
-            f"Grades that are not on the guide's scale ({', '.join(map(str, scale))}): {counts}. Grades of "
-            "two scales cannot be compared. Report one round at a time.",
+            f"Grades that are not on the guide's scale ({', '.join(map(str, scale))}): {counts}. Grades on "
+            "different scales cannot be compared. Report one round at a time.",
             command="--round NAME chooses a round.",
         )

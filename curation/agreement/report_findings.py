@@ -23,8 +23,8 @@ def list_other_findings(report: AgreementReport) -> list[str]:
     sentences = [row.sentence for row in report.pace if row.unread]
     if report.between.older:
         sentences.append(
-            f"Left out: {pluralize(report.between.older, 'judgment')} of an older version of their "
-            "document. Agreement compares only judgments of the same version."
+            f"Left out: {pluralize(report.between.older, 'judgment')} of an older version of the document. "
+            "Agreement compares only judgments of the same version."
         )
     consistency = pool_consistency(report.informative)
     if consistency.unreliable_reason is None:

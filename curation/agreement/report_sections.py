@@ -231,7 +231,7 @@ def _tabulate_annotator_pairs(details: Details) -> tuple[Table, ...]:
         )
         for pair in pairs[:PAIRS]
     )
-    caption = "Least agreement first"
+    caption = "Pairs of annotators, with the least agreement first"
     if len(pairs) > PAIRS:
         caption += f", {len(pairs) - PAIRS:,} more not shown"
     if details.few_shared:
@@ -292,7 +292,10 @@ def _make_consistency(people: Iterable[IntraAgreement]) -> Section:
             else Estimate(row.identical, row.low, row.high)
         )
         marks.append(Mark(row.annotator, estimate, f"{row.n:,} repeats"))
-    sentence = "How often annotators gave the same grade when they saw a pair again, unmarked and much later."
+    sentence = (
+        "The chart shows how often annotators gave the same grade when they saw a pair again, "
+        "unmarked and much later."
+    )
     hidden = len(annotators) - len(marks)
     remark = f"{hidden:,} more annotators are only in the JSON output." if hidden else ""
     charts = [_draw_chart("Same grade again", marks)] if marks else []
@@ -304,7 +307,7 @@ def _make_consensus(report: AgreementReport) -> Section:
     columns = ("Pairs judged", "Adjudicated", "Majority", "One judgment", "Disputed", "Unjudgeable")
     by_rule = (counts.adjudicated, counts.majority, counts.single, counts.disputed, counts.unjudgeable)
     table = Table(f"Rule: {counts.rule}", columns, ((counts.pairs, *by_rule),))
-    sentence = "Where the pairs' grades come from, and which pairs need a decision."
+    sentence = "The table shows where the pairs' grades come from, and which pairs need a decision."
     return Section("How pairs got their grades", sentence, (), (table,))
 
 

@@ -135,14 +135,14 @@ def describe_annotators(pairs: Sequence[AnnotatorPair]) -> str:
         return lowest
     higher, lower = (farthest.second, farthest.first) if value > 0 else (farthest.first, farthest.second)
     difference = f"{higher} grades {abs(value):.2f} steps higher than {lower} on average"
-    return f"{lowest} The largest difference in level: {difference}."
+    return f"{lowest} The mean grades of two annotators differ most: {difference}."
 
 
 def describe_queries(sources: DisagreementSources) -> str:
     """State how few queries cause half the disagreement."""
     if not sources.disagreeing:
         return "No query has any disagreement."
-    fewest = pluralize(sources.half, "query holds", "queries hold")
+    fewest = pluralize(sources.half, "query causes", "queries cause")
     disagreeing = f"{sources.disagreeing:,} {'has' if sources.disagreeing == 1 else 'have'} some"
     sealed = describe_withheld_pairs(sources.sealed, "of these queries", "of these queries")
     return (

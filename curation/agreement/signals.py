@@ -133,7 +133,7 @@ def _test_one_grade(metrics: AnnotatorMetrics) -> Finding | str:
     return Finding(
         "one grade",
         f"Look at these together: {metrics.annotator} gave grade {modal.grade} to {modal.times:,} of "
-        f"{pluralize(modal.pairs, 'pair')}; on these others gave it {modal.others_times:,} times of "
+        f"{pluralize(modal.pairs, 'pair')}; on these pairs, others gave it {modal.others_times:,} times of "
         f"{modal.others_grades:,}. A different reading of the guide can be the reason.",
         modal._asdict() | {"p": 1.0 if follows else modal.p},
     )
@@ -154,7 +154,8 @@ def _test_speed(metrics: AnnotatorMetrics) -> Finding | str:
     reason = "The reason can be experience, or easy pairs."
     if fast.median < MIN_SECONDS:
         reason = (
-            f"Half of the answers took {fast.median:.1f} seconds or less, too short to read the documents."
+            f"Half of the answers took {fast.median:.1f} seconds or less, which is too short to read the "
+            "documents."
         )
     return Finding(
         "speed",
@@ -175,7 +176,8 @@ def _test_bias(metrics: AnnotatorMetrics) -> Finding | str:
     p = bias.bias_p if abs(bias.bias) >= MIN_BIAS else 1.0
     return Finding(
         "bias",
-        f"Grades are {abs(bias.bias):.2f} {'higher' if bias.bias > 0 else 'lower'} than the others' or the "
+        f"The annotator's grades are {abs(bias.bias):.2f} {'higher' if bias.bias > 0 else 'lower'} than the "
+        "others' or the "
         f"reviewer's on the same pairs ({interval}{pluralize(bias.grades, 'grade')}). Does the guide "
         "allow such a difference?",
         {"bias": bias.bias, "low": bias.low, "high": bias.high, "grades": bias.grades, "p": p},
@@ -232,6 +234,6 @@ FEEDBACK_SIGNALS = (
         "from 0",
         _test_bias,
     ),
-    Signal("drift", "the bias changes significantly over the order of the queries", _test_drift),
+    Signal("drift", "the bias changes significantly from the first query to the last", _test_drift),
 )
 """Signals that are tested over all of an annotator's work, the most important first."""

@@ -33,7 +33,10 @@ class BreakdownBy(StrEnum):
 @app.command()
 def agreement(
     round_name: Annotated[
-        str | None, Option("--round", help="Report this round, with checks.", show_default="all rounds")
+        str | None,
+        Option(
+            "--round", help="Report on this round, and check the annotators' work.", show_default="all rounds"
+        ),
     ] = None,
     breakdown: Annotated[
         BreakdownBy | None,

@@ -65,7 +65,9 @@ def baseline(
     else:
         refuse_unused(context, "--engine names no engine", "rate")
     if not {"dense", "hybrid"}.intersection(system_names):
-        refuse_unused(context, "only dense and hybrid use a model; name one in --systems", "model")
+        refuse_unused(
+            context, "only dense and hybrid use a model; name dense or hybrid in --systems", "model"
+        )
     with progress_bar() as progress:
         chunk_names = split_list(chunks or "")
         request = BaselineRequest(name, system_names, out, depth, part, model, overwrite, client, chunk_names)

@@ -117,7 +117,7 @@ def _print_consensus(
         columns = ["query", "document", "grade", "votes", "cannot tell", "confidence", "how", "about"]
         print_table("Pairs", columns, [_build_pair_row(pair) for pair in pairs])
         if sealed := _count_sealed_pairs(pairs):
-            say(describe_withheld_pairs(sealed) + ' --reason "why" names them, and is logged.')
+            say(describe_withheld_pairs(sealed) + ' --reason "why" shows these pairs; the reason is logged.')
 
 
 def _build_pair_row(pair: PairConsensus) -> tuple[object, ...]:

@@ -52,7 +52,7 @@ def coverage_command(
     --gaps lists the regions without a query, ordered by searches × documents, or by documents in a project
     without traffic. --html draws the map as a page that works offline: documents against queries by region,
     and the entities, documents and queries of each region. With runs the regions are colored by nDCG@10. The
-    map shows nothing of a sealed part.
+    map shows no results of a sealed part.
 
     \b
     Examples:
@@ -64,7 +64,9 @@ def coverage_command(
     if html is None:
         refuse_unused(context, "only --html draws a map; add --html FILE", "release", "run")
     if sum((gaps, rename is not None, html is not None)) > 1:
-        raise InputError("--gaps, --rename and --html exclude each other; expected one of these options.")
+        raise InputError(
+            "--gaps, --rename and --html cannot be combined; expected only one of these options."
+        )
     if rename is not None:
         refuse_unused(context, "a region gets a name", "seed", "model", "limit")
         _rename_region(rename)

@@ -167,7 +167,7 @@ def _find_decision_kind(context: Context) -> str:
         if other != kind and options:
             reason = "they are of a decided pair"
             if other:
-                reason = f"no {other} is decided; name it with --{other}"
+                reason = f"no {other} is named; name one with --{other}"
             invocation.refuse_unused(context, reason, *options)
     return kind
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 RECORDS = "JSON, CSV, TSV, Parquet or xlsx (.gz too)"
 RecordsFile = Annotated[str, Argument(help=f"{RECORDS}.")]
-imports = command_group("import", "Import a corpus, traffic, queries, runs, judgments or more.")
+imports = command_group("import", "Import a corpus, traffic, queries, runs, judgments and more.")
 
 
 @imports.command("corpus")
@@ -170,7 +170,7 @@ def import_judgments_command(
 
     Missing pairs, queries with their texts, and annotators are added and counted. An id never counts as a
     query text. Importing the same file again changes nothing; a different grade is a correction. An empty
-    cell is no judgment. A judgment is about the text in the current corpus, unless --about says otherwise.
+    cell is not a judgment. A judgment is about the text in the current corpus, unless --about says otherwise.
     With
     --judge the grades are kept separately: they are not votes and add no pairs (`goldgrade judge`).
 
@@ -336,5 +336,5 @@ def _delete_log(name: str) -> None:
     log = delete_log(project_store(), name, stated_reason(), actor())
     sentence = f"{log.source} is deleted, with {pluralize(log.rows, 'row')}."
     if log.samples:
-        sentence += f" {pluralize(log.samples, 'sample was', 'samples were')} drawn from it."
+        sentence += f" {pluralize(log.samples, 'sample was', 'samples were')} drawn from this log."
     emit(log, sentence)

@@ -106,7 +106,7 @@ def required_reason() -> str:
     """
     if reason := stated_reason():
         return reason
-    raise InputError('This command logs a reason. Add --reason "why".')
+    raise InputError('This command needs a reason, which is logged. Add --reason "why".')
 
 
 def open_seal(store: Store, purpose: str) -> SealAccess:

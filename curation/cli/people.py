@@ -96,7 +96,8 @@ def people_add(
 ) -> None:
     """Add a person who can sign in. The command asks for the password twice.
 
-    With --link people choose their own password by a link that works once, for 7 days. With --email people
+    With --link people choose their own password with a link that works once, within 7
+    days. With --email people
     sign in through the app's identity provider, and have no password unless --password-stdin gives one.
 
     \b

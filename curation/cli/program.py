@@ -168,7 +168,7 @@ def goldgrade(
     reason: Annotated[
         str | None,
         typer.Option(
-            metavar="WHY", help="Reason, kept in the audit trail. Opening sealed grades requires it."
+            metavar="WHY", help="Reason, kept in the audit trail. Opening sealed grades requires a reason."
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option(*QUIET_FLAGS, help="Do not show the progress of long work.")] = False,

@@ -166,7 +166,7 @@ def check(
     The command compares the text of each query, its reference answers and its relevant documents with all
     texts of the file: exactly, and nearly by MinHash and Jaccard similarity. The result is stored for each
     query, and releases contain it. `goldgrade evaluate --breakdown contamination` gives separate scores for
-    such queries. Of sealed queries only the text is compared.
+    such queries. For sealed queries, only the text is compared.
 
     \b
     Examples:
@@ -184,7 +184,10 @@ def _check_options(context: Context, annotators: str | None, share: float | None
     if share is None:
         refuse_unused(context, "only a language model uses this; add --share", "send", "calls", "model")
     elif annotators is not None:
-        raise InputError("With --annotators people write, with --share a model; expected one option.")
+        raise InputError(
+            "With --annotators people write, with --share a language model writes; expected "
+            "only one of these options."
+        )
     if annotators is None:
         refuse_unused(context, "only people use this; add --annotators", "region")
         if purpose is Purpose.unanswerable:

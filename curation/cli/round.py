@@ -85,8 +85,9 @@ def round_status_command(
 ) -> None:
     """Show the rounds, or one round's progress.
 
-    The status has each annotator's answers, the distance of blind duplicates, and control items. The status
-    of a pilot also has the disagreement at each boundary of the scale, and the largest differences.
+    The status shows each annotator's answers, the distances between blind duplicates, and the results of
+    control items. The status of a pilot also shows the disagreement at each boundary of the scale, and the
+    largest differences.
 
     \b
     Examples:

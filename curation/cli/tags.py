@@ -76,7 +76,9 @@ def tags(
 
     sets_tags = bool(queries or set_ or unset)
     if sum((find, sets_tags, bool(declare), file is not None)) > 1:
-        raise InputError("--find, --set and --unset, --declare and --file exclude each other; expected one.")
+        raise InputError(
+            "--find, --set and --unset, --declare and --file cannot be combined; expected only one of them."
+        )
     if file is None:
         file_options = ("map", "format", "encoding", "columns", "no_header")
         refuse_unused(context, "no file is read; name one with --file", *file_options)

@@ -90,7 +90,7 @@ class EvaluateRequest:
     )
     topics: Path | None = option(
         None,
-        "Topics: a table of id and text",
+        "Table of query ids and texts",
         "Table of ids and texts for runs with different query ids. CSV, TSV, JSON lines or TREC's topics. "
         "With qrels, the table gives the queries' texts, strata and other columns.",
         unset="the runs have the release's ids or texts",
@@ -112,7 +112,7 @@ class EvaluateRequest:
     judge: str | None = option(
         None,
         "Judge",
-        "Also estimate figures on all queries that a judge graded. Human grades correct the judge's.",
+        "Also estimate figures on all queries that a judge graded. Human grades correct the judge's grades.",
         unset="none",
     )
     hard_negatives: bool = option(
@@ -157,7 +157,7 @@ def check_request(request: EvaluateRequest) -> None:
     counts = Counter(name for name, _ in request.answers)
     refuse_problems(
         [
-            f"Two answer files are named {name}. Give them different names."
+            f"Two answer files are named {name}. Give the files different names."
             for name, n in counts.items()
             if n > 1
         ]

@@ -240,7 +240,7 @@ class JudgmentsRequest(ImportRequest):
     about: str | None = option(
         None,
         "Text that the judgments are about",
-        "For changed documents: the text judged, current or earlier. The current text is in the corpus. "
+        "Judged text of a changed document: current or earlier. The current text is in the corpus. "
         "The earlier text is what the annotator judged before; choose it for corrections.",
         choices=(CURRENT, EARLIER),
         unset="the current text in a second pass, otherwise an error",

@@ -327,7 +327,7 @@ def _refuse_unclear(judgments: _Judgments, keys: Collection[JudgmentKey]) -> Non
     ]
     way_out = (
         "Say which text the judgments are about: --about current (the current text: new judgments) or "
-        "--about earlier (the text that they judged: corrections)."
+        "--about earlier (the text that the annotators judged: corrections)."
     )
     refuse_problems(problems, way_out=way_out)
 

@@ -135,7 +135,7 @@ class JudgmentImport:
             )
         if self.added_annotators:
             names = ", ".join(self.added_annotators)
-            remarks = [f"Annotators known from imports only, who cannot sign in: {names}.", *remarks]
+            remarks = [f"These annotators are known only from imports and cannot sign in: {names}.", *remarks]
         figures = {
             "new judgments": self.judgments,
             "corrections": self.changed,

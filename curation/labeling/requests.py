@@ -78,7 +78,7 @@ class RoundRequest:
     queries: int = option(
         PILOT_QUERIES,
         "Queries of a pilot",
-        "Number of queries of a pilot.",
+        "Number of queries in a pilot.",
         minimum=1,
         needs=Needs("a number of queries is only possible for a pilot", lambda values: values["pilot"]),
     )
@@ -243,7 +243,7 @@ class AnswerTaskRequest:
         "Documents that writers see: relevant or pool. Queries without a relevant document show the pool.",
         choices=SHOW_CHOICES,
         words={
-            RELEVANT: "Documents judged relevant, or the pool if no document is",
+            RELEVANT: "Documents judged relevant, or the pool if there are none",
             POOL: "All documents of the pool, judged or not",
         },
     )

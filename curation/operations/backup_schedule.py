@@ -55,7 +55,7 @@ class BackupSchedule:
     """The days and the hour at which the app takes a backup, and the number of backups that it keeps."""
 
     days: int = option(1, "Days between backups", "1 means every day.", minimum=1, maximum=31)
-    hour: int = option(2, "Hour (UTC)", "The hour of the day, by UTC.", minimum=0, maximum=23)
+    hour: int = option(2, "Hour (UTC)", "The hour of the day (UTC).", minimum=0, maximum=23)
     keep: int = option(14, "Backups kept", "Older scheduled backups are removed.", minimum=1, maximum=1_000)
 
 

@@ -65,7 +65,7 @@ OPERATIONS = {
         QuestionRequest,
         _write_questions,
         in_progress="questions are being written",
-        on_interrupt="The stored questions and all answers are kept. Write the questions again to go on.",
+        on_interrupt="The stored questions and all answers are kept. Write the questions again to continue.",
         check=_check_questions,
         first_step="drawing documents",
         stage="sample",

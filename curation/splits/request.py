@@ -102,7 +102,7 @@ class SplitRequest:
     rules: Rules = RULES
     relevant_grade: int | None = option(
         None,
-        "A document is relevant from grade",
+        "Lowest grade of a relevant document",
         "Lowest grade of a relevant document.",
         unset="every grade above the lowest",
     )

@@ -43,7 +43,7 @@ LONGEST = 0.25  # seconds after which the file is closed as soon as no lease is 
 # Seconds for which the file then stays closed, so that a process that tries every RETRY seconds gets in
 GAP = 4 * RETRY
 OWNER_ONLY = 0o600  # a project holds password hashes, sealed grades and the key that signs cookies
-COPY_KEPT = "goldgrade is migrating %s to a newer schema (%s). A copy of the old project is kept: %s"
+COPY_KEPT = "goldgrade is migrating %s to a newer schema (%s). goldgrade keeps a copy of the old project: %s"
 ENGINE_IDLE = 5.0  # the engine waits this many seconds for work, without the file
 Parameters = ParamSpec("Parameters")
 Value = TypeVar("Value")

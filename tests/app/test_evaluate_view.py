@@ -382,7 +382,7 @@ def test_evaluators_see_their_own_evaluations_and_everybodys_rows(project: Store
         assert list_evaluations(cursor, WALT) == []
         with pytest.raises(NotFoundError, match="You have no evaluation with this id"):
             read_report(cursor, evaluation.evaluation_id, WALT)
-        with pytest.raises(RefusedError, match="for the evaluator or lead"):
+        with pytest.raises(RefusedError, match="needs the role evaluator or lead"):
             read_report(cursor, evaluation.evaluation_id, ANNA)
 
 
@@ -457,7 +457,7 @@ def test_baseline_threshold_and_repeated_documents_are_asked_for_on_the_page(
     said = page.error[0].value.replace("\\", "")
     assert said.startswith("a.trec: line "), "the file by its name, not by where the server put it"
     assert "document 'd1.0' is repeated for query 'q1'" in said
-    assert said.endswith("correct the file, or keep the best place.")
+    assert said.endswith("correct the file, or keep the best rank.")
     field(page, "Compare each system with").select("b")
     field(page, "Lowest grade of a relevant document").select(2)
     page = toggled(page, "Leave out repeated", "Effect of hard")
@@ -477,7 +477,7 @@ def test_baseline_threshold_and_repeated_documents_are_asked_for_on_the_page(
     assert found["runs"][0]["files"][0]["left_out"]["repeated document of a query"] == 1
 
 
-ROUNDED = "evaluators get one rounded figure"
+ROUNDED = "evaluators get only one rounded figure"
 
 
 def sealed_request(*runs: Path, **asked: Any) -> EvaluateRequest:
@@ -555,7 +555,7 @@ def test_answers_alone_get_their_report_and_no_row_of_the_leaderboard(project: S
 
 def test_a_lead_makes_candidates_of_what_nobody_judged(project: Store, tmp_path: Path) -> None:
     page = opened(LEE)
-    field(page, "Make documents").set_value(10)
+    field(page, "Add documents").set_value(10)
     page = submitted(page.run(), ("new.trec", run_bytes(tmp_path, "a")))
     assert not page.error
     jobs_of(project).wait()

@@ -120,7 +120,7 @@ def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
     assert 'href="/queries?part=All+queries">Tag the queries' in html(page)
     assert {check.name for check in checklist(prepare_draft(project, FreezeRequest()))} == LINKS.keys()
     assert button(page, "Freeze the release").disabled
-    page = field(page, "Leave disputed pairs out").check().run()
+    page = field(page, "Leave out disputed pairs").check().run()
     field(page, "Release name").input("v1")
     page = button(page, "Freeze the release").click().run()
     assert "To freeze anyway, give a reason" in page.error[0].value
@@ -146,7 +146,7 @@ def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store,
     field(refused, "Reason for opening the test grades").input("evaluation of May")
     press(project, refused, "Prepare the export", "Releases")
     page = shown("Export")
-    assert "The export contains the sealed grades of test. It is logged" in html(page)
+    assert "The export contains the sealed grades of test. The export is logged" in html(page)
     assert "Download v1-beir.zip" in html(page)
     with project.reading() as cursor:
         taken = read_openings(cursor, release_id)

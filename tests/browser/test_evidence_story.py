@@ -146,7 +146,7 @@ def test_two_who_marked_apart_are_a_dispute_that_a_reviewer_decides_by_marking(
         rosa.wait_for_timeout(160)
         rosa.keyboard.press("l")
     expect(root.locator('.sentence[data-by="A"], .sentence[data-by="B"]')).to_have_count(2)
-    passes(rosa, "evidence by two people")
+    passes(rosa, "evidence by two annotators")
     rosa.evaluate(DRAWN)
     rosa.wait_for_timeout(160)
     root.locator(".sentence", has_text="Gift cards").click()

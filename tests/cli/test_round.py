@@ -50,7 +50,7 @@ def test_control_items_and_practice_by_command(project: Store, goldgrade: Any) -
     add_pairs(project, {f"fresh {n}": [f"f{n}.{d}" for d in range(5)] for n in range(8)})
     goldgrade("round", "open", "first", "--annotators", "ada,grace", "--control-items", "0.1")
     assert "Control items" in goldgrade("round", "status", "first")
-    assert "pass mark 80\u00a0%" in goldgrade(
+    assert "a pass mark of 80\u00a0%" in goldgrade(
         "practice", "welcome", "--annotators", "ada,grace", "--queries", "2"
     )
     grade_next(project, "ada", 10, grade=3)

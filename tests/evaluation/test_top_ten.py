@@ -52,7 +52,7 @@ def test_pairs_without_a_grade_in_the_top_ten_are_missing_until_a_round_has_them
     assert set(rows_of(store, sql, "top")) == set(found.missing)
     after = top_ten(store)
     assert (after.judged, after.missing, after.is_offered) == (found.judged, {}, False)
-    with pytest.raises(RefusedError, match="No pair was chosen"):
+    with pytest.raises(RefusedError, match="The round can show none"):
         open_round(store, RoundRequest("more", ["anna"], overlap=1), pairs=after.missing)
 
 

@@ -285,7 +285,7 @@ def test_grades_that_leave_the_scale_are_counted_and_their_round_cannot_switch(w
     assert effects.sentences[0].startswith(
         "Some judgments have grades that are not on the new scale: grade 3 (2"
     )
-    with pytest.raises(RefusedError, match="cannot have grades of two scales"):
+    with pytest.raises(RefusedError, match="cannot have grades on two scales"):
         use_guide(working, without_grade_3(), "lee", "switch")
 
 

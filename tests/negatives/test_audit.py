@@ -304,7 +304,7 @@ def test_what_cannot_be_audited_is_a_sentence(store: Store, tmp_path: Path) -> N
         open_audit(store, AuditRequest(["ada"], size=0, depth=0, threshold=2))
     with pytest.raises(RefusedError, match="Build a pool"):
         open_audit(store, AuditRequest(["ada"]))
-    with pytest.raises(RefusedError, match="No audit was opened yet"):
+    with pytest.raises(RefusedError, match="No audit has been opened yet"):
         report_audit(store)
     put_run(store, tmp_path, "a", {"q1": RANKING[:2]})
     build_pool(store, PoolRequest(["run:a"], depth=2, random_negatives=0, seed=1))

@@ -127,7 +127,7 @@ def test_a_round_at_work_has_a_forecast_in_days(judging: Store) -> None:
     for days in (5, 4, 3, 2, 1):
         answer_round(judging, "first", lambda *_: 2, now - timedelta(days=days, hours=1), most=8)
     found = next(one for one in read_stages(judging, now=now) if one.name == "round")
-    assert "Done about" in found.line
+    assert "The round will be done around" in found.line
     assert sum(found.answers.values()) == 40
 
 

@@ -59,13 +59,17 @@ def test_what_is_asked_where_is_said_before_and_only_what_is_missing(project: St
     request = PoolRequest(systems=("engine:shop",), random_negatives=3, seed=7, rate=4)
     with project.reading() as cursor:
         assert list_notices(cursor, request) == [
-            "Asking 127.0.0.1 for 2 lists, 4 requests per second at most. Query texts are sent redacted.",
-            "Asking 127.0.0.1 for random documents for 2 queries, 4 requests per second at most.",
+            "goldgrade asks 127.0.0.1 for 2 lists, with at most 4 requests per second. Query texts are sent "
+            "redacted.",
+            "goldgrade asks 127.0.0.1 for random documents for 2 queries, with at most 4 requests per "
+            "second.",
         ]
     pool(project)
     with project.reading() as cursor:
         assert list_notices(cursor, request) == []
-        assert list_notices(cursor, replace(request, seed=8))[0].startswith("Asking 127.0.0.1 for random")
+        assert list_notices(cursor, replace(request, seed=8))[0].startswith(
+            "goldgrade asks 127.0.0.1 for random"
+        )
 
 
 def test_queries_without_a_list_are_counted_by_the_pool(project: Store, engine: SearchServer) -> None:

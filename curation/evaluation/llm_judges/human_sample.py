@@ -169,7 +169,7 @@ def _refuse_other_sample(release: FrozenRelease, missing: Collection[str]) -> No
         raise RefusedError(
             f"The project's current sample lacks {pluralize(len(missing), 'query', 'queries')} of the "
             f"release {release.row.name!r}, such as {name_examples(missing)}: the release has a different "
-            "draw, so the chance of each query to be graded by people is unknown. A top-up keeps the "
+            "draw, so the probability that people graded a query is unknown. A top-up keeps the "
             "earlier queries: `goldgrade sample --top-up`."
         )
 
@@ -192,7 +192,7 @@ def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], origi
         raise RefusedError(
             f"{len(missing):,} of the {pluralize(len(drawn), 'query', 'queries')} {origin} have no "
             f"grade by people in the release {release.row.name!r}, such as {name_examples(missing)}. The "
-            "graded queries were not chosen by chance only, so people's grades are not a probability sample. "
+            "graded queries were not chosen only by chance, so people's grades are not a probability sample. "
             f"Grade these queries and resolve disputes{way_out}, and freeze again."
         )
 

@@ -130,7 +130,7 @@ class JudgeAgreement:
         for group in (*self.types, *self.boundaries):
             cells = (*_show_figure(group.alpha), _show_figure(group.raw)[0])
             breakdown_rows.append((f"{group.kind}: {group.name}", *cells, group.alpha.n, group.queries))
-        caption = f"{self.judge} against the consensus of {where}; people with each other"
+        caption = f"Agreement of {self.judge} with the consensus of {where}, and of people with each other"
         columns = ("statistic", "judge", "low", "high", "people", "low", "high", "note")
         figures_table = Table(caption, columns, tuple(figures))
         grade_columns = ("people", *(f"judge {value}" for value in self.scale))

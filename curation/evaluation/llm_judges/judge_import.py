@@ -171,7 +171,7 @@ def _drop_unknown(file: JudgmentFile, skip_unknown: bool, left_out: dict[str, in
         lines = sorted((line, texts[query_id]) for query_id, line in first.items())
         refuse_problems(
             [f"line {line}: the project has no query {text!r}" for line, text in lines],
-            way_out="A file of a judge's judgments adds no queries. Import the queries first (`goldgrade "
+            way_out="Importing a judge's judgments adds no queries. Import the queries first (`goldgrade "
             "import queries PATH`), or leave out these rows with --skip-unknown.",
         )
     return judgments

@@ -197,6 +197,6 @@ def _explain_nothing_to_compare(judge: str, coverage: Mapping[str, int]) -> str:
         remark += f" {coverage['sealed']:,} more pairs belong to queries with sealed grades."
     return (
         f"There is nothing to compare: of the {pluralize(coverage['judged'], 'pair')} that the judge {judge} "
-        f"judged here, none has a grade by people.{remark} Let people grade these pairs in a round "
+        f"judged here, none has a grade by people.{remark} Have people grade these pairs in a round "
         "(`goldgrade round open`), or import their judgments without --judge."
     )

@@ -34,8 +34,8 @@ _DEFINITIONS = {
     WEIGHTED: f"{WEIGHTED} is the share of nuggets that answers support; okay nuggets count half.",
     CITATION_SCORES[0]: "Citation precision is the share of an answer's cited chunks that contain evidence "
     "for the query. Citation recall is the share of documents with evidence whose evidence the answer cites.",
-    CORRECTNESS: "Correctness is people's grade, as a share of the scale.",
-    FAITHFULNESS: "Faithfulness is people's grade, as a share of the scale.",
+    CORRECTNESS: "Correctness is the grade that people gave, as a share of the scale.",
+    FAITHFULNESS: "Faithfulness is the grade that people gave, as a share of the scale.",
 }
 SystemFigures = Mapping[str, MeasureFigure | Estimate | None]
 """Map from measure to a system's value; None if the system has no value."""

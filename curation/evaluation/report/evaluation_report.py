@@ -179,8 +179,9 @@ def write_report(
     return EvaluationReport(
         title=f"Evaluation on {mark_name(evaluation.release, evaluation.mark)}, {parts}",
         lead=(
-            f"{pluralize(evaluation.queries, 'query', 'queries')}; a document is relevant from grade "
-            f"{evaluation.relevant_grade} of {', '.join(map(str, evaluation.scale))}."
+            f"{pluralize(evaluation.queries, 'query', 'queries')}; documents of grade "
+            f"{evaluation.relevant_grade} or more are relevant (scale: "
+            f"{', '.join(map(str, evaluation.scale))})."
         ),
         findings=tuple(write_findings(evaluation, answers)),
         sections=(

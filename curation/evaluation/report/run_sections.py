@@ -66,8 +66,8 @@ def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
     """Yield remarks on run files: contradictory ranks, equal scores, columns and chunks."""
     if parse_measures(evaluation.measures[:1])[0].of_chunks:
         yield (
-            "A chunk counts as judged if its document has a grade. Ties in score and judged@k are "
-            "counted in documents."
+            "A chunk counts as judged if its document has a grade. Ties in score and judged@k count "
+            "documents, not chunks."
         )
     for facts in (facts for system in evaluation.runs for facts in system.files):
         if facts.against_scores:

@@ -36,12 +36,15 @@ from curation.people.annotators import REVIEWERS, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_event, write_if_unchanged
 from curation.store.documents import documents_by_hash
 
-BUSY = "Other reviewers decided pairs while the file was read. No decision of the file was stored. Try again."
+BUSY = (
+    "Other reviewers decided pairs while goldgrade read the "
+    "file. No decision of the file was stored. Try again."
+)
 UNJUDGED = "nobody has judged this pair"
 UNDISPUTED = "not disputed"
 DECIDED = "decided already"
 NO_GRADE = "no grade in the file"
-REPEATED = "the same decision again"
+REPEATED = "decision that is already stored"
 UNMARKED = (
     "annotators marked different evidence, and the guide requires evidence: decide this pair in the app "
     "and mark the passage"
@@ -219,7 +222,7 @@ def describe_overtaking(decision: ReviewerDecision) -> str:
     return (
         f"{decision.reviewer} decided this pair while you had it open. The decision is {grade}, "
         f"because “{decision.reason}”. "
-        "Your decision was not saved. Look at the pair again, and decide once more if you disagree."
+        "Your decision was not saved. Look at the pair again, and decide again if you disagree."
     )
 
 
@@ -296,7 +299,9 @@ def _make_rulings(
         if first_ruling is not ruling:
             left_out[REPEATED] += 1
         if first_ruling != ruling:
-            problems.append(f"line {entry.line}: has a different decision for the pair of line {first_line}")
+            problems.append(
+                f"line {entry.line}: contradicts the decision for the same pair on line {first_line}"
+            )
     return [ruling for _, ruling in first_rulings.values()], problems
 
 

@@ -286,6 +286,6 @@ def _no_pairs_error(pool: ControlItemPool) -> RefusedError:
     reasons = "; ".join(f"{count:,} {reason}" for reason, count in pool.left_out.items())
     return RefusedError(
         f"There are no known pairs to practice on{f' ({reasons})' if reasons else ''}. Decide some pairs, or "
-        "give a file of query, document, grade and explanation.",
-        command="`goldgrade adjudicate` decides pairs, and --file names such a file.",
+        "give a file with queries, documents, grades and explanations.",
+        command="`goldgrade decide` decides pairs, and --file names a file of pairs.",
     )

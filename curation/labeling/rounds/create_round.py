@@ -312,7 +312,9 @@ def _write_sources(cursor: Cursor, round_id: str, sources: Mapping[tuple[str, st
 
 def _no_candidates_error(left_out: Mapping[str, int]) -> RefusedError:
     if not left_out:
-        return RefusedError(NO_CANDIDATES, command="`goldgrade pool --systems bm25 --depth 10` builds one.")
+        return RefusedError(
+            NO_CANDIDATES, command="`goldgrade pool --systems bm25 --depth 10` builds a pool."
+        )
     reasons = "; ".join(f"{reason}: {count:,}" for reason, count in left_out.items())
     return RefusedError(
         f"No candidates are left to judge ({reasons}). Build a deeper pool, or show candidates again.",

@@ -38,7 +38,7 @@ class DeletedRound(NamedTuple):
     def sentences(self) -> list[str]:
         """Return a sentence with the name of the deleted round and the number of its presentations."""
         items = pluralize(self.presentations, "presentation")
-        return [f"{self.round} is deleted, with {items}. Nobody had answered."]
+        return [f"{self.round} is deleted, with {items}. The round had no answers."]
 
 
 def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> DeletedRound:
@@ -72,5 +72,5 @@ def explain_undeletable(cursor: Cursor, state: RoundState) -> str:
     if state.kind not in ("labeling", "pilot") or is_relabeling:
         return f"{state.round} was not opened by `round open`, so the round cannot be deleted."
     if has_answers:
-        return f"{state.round} has answers, and goldgrade never deletes answers. Close it instead."
+        return f"{state.round} has answers, and goldgrade never deletes answers. Close the round instead."
     return ""

@@ -44,7 +44,8 @@ def read_pace(cursor: Cursor) -> GradingPace:
     if answers < MIN_ANSWERS:
         return GradingPace(
             DEFAULT_SECONDS,
-            f"Assumes {DEFAULT_SECONDS:g} s for each grade, until {MIN_ANSWERS} grades have been timed.",
+            f"The estimate assumes {DEFAULT_SECONDS:g} s for each grade, until {MIN_ANSWERS} grades have "
+            "been timed.",
         )
     return GradingPace(
         median, f"Based on the median time of {answers:,} grades in this project: {median:.1f} s."

@@ -153,7 +153,7 @@ def report_pilot(store: Store, name: str, seed: int = 0, access: SealAccess | No
         state, access = read_round_state(cursor, name), resolve_access(cursor, access)
         if state.kind != "pilot":
             raise RefusedError(
-                f"{name} is a {state.kind} round, not a pilot: its agreement is in the report on agreement.",
+                f"{name} is a {state.kind} round, not a pilot: the agreement report shows its agreement.",
                 command="`goldgrade agreement --round` writes this report.",
             )
         guide = load_guide(cursor, state.guide_hash)

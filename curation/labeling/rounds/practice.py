@@ -236,7 +236,9 @@ def waive_practice(
     NotFoundError, RefusedError: as for `practise_again`.
     """
     if not reason.strip():
-        raise InputError("Give a reason for letting this person pass.", command="`--reason` gives it.")
+        raise InputError(
+            "Give a reason for letting this person pass.", command="Give the reason with `--reason`."
+        )
     with store.transaction() as cursor:
         old_status = _read_status_to_change(cursor, name, annotator, author)
         detail = {"practice": "pass", "annotator": annotator, "reason": reason.strip()}
@@ -273,7 +275,7 @@ def _draw_attempt(cursor: Cursor, old_status: PracticeStatus, annotator: str) ->
     work = draw_practice_queries(candidates, parameters["queries"], salt, {row[0] for row in earlier_items})
     if not work:
         raise RefusedError(
-            f"No known pair of {old_status.round} can be shown any more: its documents left the corpus, or a "
+            f"No known pair of {old_status.round} can be shown: its documents left the corpus, or a "
             "release seals its grades. Open a new practice round."
         )
     slots = order_items(work, 0.0, f"{salt}:{annotator}")

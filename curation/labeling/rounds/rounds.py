@@ -110,7 +110,8 @@ def refuse_unable_annotators(annotators: Sequence[Annotator]) -> None:
     inactive = [annotator.name for annotator in annotators if not annotator.active]
     if inactive:
         raise RefusedError(
-            f"{', '.join(inactive)} cannot sign in after a lead's deactivation. Leave deactivated people "
+            f"{', '.join(inactive)} cannot sign in, because a lead deactivated the "
+            "account. Leave deactivated people "
             "out of the round, or activate them first.",
             command="`goldgrade people set NAME --activate` activates an annotator.",
         )
@@ -118,6 +119,6 @@ def refuse_unable_annotators(annotators: Sequence[Annotator]) -> None:
     if imported:
         raise RefusedError(
             f"{', '.join(imported)} cannot sign in: the project knows them from imported judgments only. "
-            "Give these people a password, or leave these people out of the round.",
-            command="`goldgrade people add NAME` gives a password.",
+            "Give these people a password, or leave them out of the round.",
+            command="`goldgrade people add NAME` gives a person a password.",
         )

@@ -257,13 +257,13 @@ def _refuse_choice(cursor: Cursor, rounds: Sequence[RoundState], guide: Guide, c
         open_work = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in rounds)
         raise RefusedError(
             f"These rounds are open with a different guide: {open_work}. Choose whether these rounds keep "
-            "their guide or switch. Each judgment keeps the version under which it was given.",
+            "their guide or switch. Each judgment keeps the guide version under which it was given.",
             command="--open-rounds keep lets these rounds keep their guide, --open-rounds switch gives "
             "them the new guide.",
         )
     if choice == SWITCH and (problems := _find_scale_problems(cursor, rounds, guide)):
         raise RefusedError(
-            f"{' '.join(problems.values())} A round cannot have grades of two scales: keep the round's "
+            f"{' '.join(problems.values())} A round cannot have grades on two scales: keep the round's "
             "guide, or close the round and open a new round.",
             command="`--open-rounds keep` lets rounds keep their guide.",
         )

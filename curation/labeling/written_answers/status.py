@@ -142,7 +142,9 @@ def read_answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
         task.parameters,
         {how: outcome_counts[how] for how in answer_matching.OUTCOMES},
         tuple(writers),
-        share_estimate(agreeing, len(rows), MIN_QUERIES, f"A share needs at least {MIN_QUERIES} queries."),
+        share_estimate(
+            agreeing, len(rows), MIN_QUERIES, f"A percentage needs at least {MIN_QUERIES} queries."
+        ),
         agreeing,
         tuple(TaskQuery(query_id, texts[query_id], *outcome) for query_id, outcome in shown_outcomes.items()),
     )

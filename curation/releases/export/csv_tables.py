@@ -47,6 +47,6 @@ CSV = ExportFormat("csv", write_csv, readers="Spreadsheets: a row for each grade
 PARQUET = ExportFormat(
     "parquet",
     write_parquet_table,
-    readers="pandas, Polars, DuckDB, Spark: a row for each grade, with votes and the weights of the traffic",
+    readers="pandas, Polars, DuckDB, Spark: a row for each grade, with votes and traffic weights",
     reading='gold = pd.read_parquet("qrels.parquet").query("split == @sys.argv[1]")',
 )

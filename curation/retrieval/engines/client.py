@@ -105,7 +105,7 @@ class EngineClient:
 
     def describe_requests(self, subject: str) -> str:
         """Return a sentence that says that requests about a subject will be sent to the engine."""
-        return f"Asking {self.host} for {subject}, {self._rate:g} requests per second at most."
+        return f"goldgrade asks {self.host} for {subject}, with at most {self._rate:g} requests per second."
 
     def describe_list_requests(self, n_lists: int) -> str:
         """Return a sentence that says that queries' lists will be requested from the engine."""

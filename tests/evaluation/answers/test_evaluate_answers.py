@@ -250,7 +250,7 @@ def test_people_grade_answers_in_a_project_of_their_own(project: Store, tmp_path
     assert found["new"].ungraded == {"correctness": 0}
     assert found["old"].overall["correctness"].value == pytest.approx(0.75)
     stranger = source(tmp_path, {dev[0]: "never graded"}, "stranger")
-    with pytest.raises(InputError, match="none of the answers of 'stranger' was graded"):
+    with pytest.raises(InputError, match="none of the answers of 'stranger' is graded"):
         scored(project, stranger, grades=grades)
 
 

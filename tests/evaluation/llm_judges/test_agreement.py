@@ -95,7 +95,7 @@ def test_coverage_counts_each_pair_once(project: Store, tmp_path: Path) -> None:
         counts["judged"]
         == counts["compared"] + counts["ungraded"] + counts["without_grade"] + counts["cannot_tell"]
     )
-    with pytest.raises(RefusedError, match=r"Nothing to compare: .*12 pairs .* a different version"):
+    with pytest.raises(RefusedError, match=r"nothing to compare: .*12 pairs .* a different version"):
         measure_judge_agreement(project, "late")
 
 

@@ -112,7 +112,7 @@ def test_a_quota_ends_the_run_and_the_next_run_goes_on(project: Store, model: Se
     assert (first.graded, model.sent) == (20, 20)
     model.faults = [HttpAnswer(429, {}, {"Retry-After": "3600"})]
     second = ask(project, parallel=1, **EASY)
-    assert (second.graded, second.spent.left_out) == (20, {chat.RATE_LIMIT: 1, "not asked yet": 27})
+    assert (second.graded, second.spent.left_out) == (20, {chat.RATE_LIMIT: 1, "not sent yet": 27})
     model.faults = [HttpAnswer(429, {}, {"Retry-After": "0.01"})]
     assert ask(project, **EASY).graded == 48
     assert model.sent == 20 + 1 + 29

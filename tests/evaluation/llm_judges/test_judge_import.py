@@ -106,7 +106,7 @@ def test_queries_known_by_nothing_but_the_file_are_refused_all_together(
         "line 2: the project has no query 'kettle'",
         "line 3: the project has no query 'router'",
     ]
-    assert "A file of a judge's judgments adds no queries" in refused.value.way_out
+    assert "Importing a judge's judgments adds no queries" in refused.value.way_out
     skipped = import_judge(project, file, "llm", skip_unknown=True)
     assert (skipped.judgments, skipped.left_out) == (1, {"unknown query": 3})
 

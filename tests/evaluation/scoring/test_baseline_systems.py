@@ -92,7 +92,7 @@ def test_an_engine_is_asked_for_the_releases_queries_and_its_seconds_are_written
     command = ["--project", str(gold.path), "baseline", "v1", "--engine", "shop", "--rate", "1000"]
     done = invoke([*command, "--depth", "9", "--out", str(out), "--json"])
     assert done.exit_code == 0, done.output
-    assert "Asking 127.0.0.1 for 8 lists, 1000 requests a second" in done.stderr
+    assert "goldgrade asks 127.0.0.1 for 8 lists, with at most 1000 requests per second" in done.stderr
     assert KEY not in done.output + (out / "shop.json").read_text()
     assert engine.url not in done.output + (out / "shop.json").read_text()
     lines = (out / "shop.trec").read_text().splitlines()

@@ -117,7 +117,7 @@ def test_files_that_are_there_are_replaced_only_when_asked(gold: Store, tmp_path
     out = tmp_path / "runs"
     write_baselines(gold, BaselineRequest("v1", ["bm25"], out, depth=1))
     before = (out / "bm25.trec").read_bytes()
-    with pytest.raises(InputError, match=r"bm25\.trec, bm25\.json already.*--overwrite"):
+    with pytest.raises(InputError, match=r"already contains bm25\.trec, bm25\.json.*--overwrite"):
         write_baselines(gold, BaselineRequest("v1", ["bm25"], out, depth=5))
     assert (out / "bm25.trec").read_bytes() == before
     write_baselines(gold, BaselineRequest("v1", ["bm25"], out, depth=5, replace=True))

@@ -241,7 +241,7 @@ def test_judgments_of_other_tools_go_in_as_they_are(project: Store, take: Take, 
     outcome = take("judgments", name, content, **options).outcome
     assert judged(project) == {TEA, GREEN}
     assert dict(outcome.left_out) == NO_JUDGMENTS.get(tool, {})
-    assert outcome.remarks[0].startswith(("Fields used: ", "Annotators known"))
+    assert outcome.remarks[0].startswith(("Fields used: ", "These annotators are known"))
     assert not re.search(r"not used:.*\b(rel|accept)\b", " ".join(outcome.remarks))
 
 

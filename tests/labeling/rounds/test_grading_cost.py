@@ -29,7 +29,7 @@ def plan(store: Store, **options: object) -> str:
 def test_a_round_costs_grades_and_time_by_a_stated_default(project: Store) -> None:
     assert plan(project, overlap=3, duplicates=0.0) == (
         "6 queries × 5 documents × 3 people = 90 grades, about 8 min each. "
-        "Assumes 15 s for each grade, until 10 grades have been timed."
+        "The estimate assumes 15 s for each grade, until 10 grades have been timed."
     )
     assert "2 people = 60 grades, about 5 min for each of 3 people" in plan(project, duplicates=0.0)
 

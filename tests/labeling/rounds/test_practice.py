@@ -81,7 +81,7 @@ def test_practising_again_brings_other_queries_and_only_those_count(decided: Sto
 def test_the_lead_lets_somebody_pass_with_a_reason(decided: Store) -> None:
     open_practice(decided, PracticeRequest("welcome", ["ada"], queries=1))
     practise(decided, 0, 3)
-    with pytest.raises(InputError, match=r"Give a reason .* `--reason` gives it"):
+    with pytest.raises(InputError, match=r"Give a reason .* Give the reason with `--reason`"):
         waive_practice(decided, "welcome", "ada", " ")
     assert waive_practice(decided, "welcome", "ada", "we talked it through").waived
     assert {one.kind for one in read_queue(decided, "ada").showings} == {"work"}

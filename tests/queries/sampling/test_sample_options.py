@@ -270,4 +270,4 @@ def test_a_top_up_from_the_command_line_keeps_the_sample_and_reaches_the_quota(
     assert {s["name"]: s["drawn"] for s in report["strata"]}["tail · not question"] == 15
     assert before.keys() < drawn(store).keys()
     more = ("--top-up", "--size", str(report["size"] + 3))
-    assert "; 3 new to the project" in goldgrade("sample", *more)
+    assert "; 3 are new to the project" in goldgrade("sample", *more)

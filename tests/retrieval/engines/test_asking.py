@@ -47,7 +47,8 @@ def test_the_lists_are_a_run_and_unknown_documents_are_brought_into_a_held_corpu
     request = EngineRunRequest("shop", "shop@november", rate=500)
     found = import_engine_run(project, request, say=said.append)
     assert said == [
-        "Asking 127.0.0.1 for 3 lists, 500 requests per second at most. Query texts are sent redacted."
+        "goldgrade asks 127.0.0.1 for 3 lists, with at most 500 requests per second. Query texts are sent "
+        "redacted."
     ]
     assert (found.queries, found.entries, found.brought, found.asked) == (3, 5, 3, 3)
     assert entries(project)[:2] == [("q1", "a", 1, 2.0), ("q1", "b", 2, 1.0)]

@@ -117,14 +117,16 @@ class CleaningRules:
         """Return the reason for setting a text aside, for each verdict."""
         return {
             EMPTY: "empty query",
-            LONG: f"over-long query (more than {self.words} words or {self.characters} characters)",
+            LONG: f"query that is too long (more than {self.words} words or {self.characters} characters)",
             BARE: "only personal data",
             DROPPED: "personal data",
         }
 
     @property
     def repeat(self) -> str:
-        return f"repeated query within {self.repeat_minutes} minutes of its session (a turned page)"
+        return (
+            f"repeated query within {self.repeat_minutes} minutes of its session (the next page of results)"
+        )
 
     @property
     def without_sessions(self) -> CleaningRules:

@@ -95,7 +95,7 @@ def check_share(share: float) -> None:
     """Reject a share of judged queries that is not above 0 or that exceeds 1."""
     if not 0 < share <= 1:
         raise InputError(
-            f"The share of queries that people judge is {share:g}; expected a number above 0, at most 1. "
+            f"The share of queries that people judge is {share:g}; expected a number above 0 and at most 1. "
             "Synthetic queries test nothing if nobody judges them."
         )
 

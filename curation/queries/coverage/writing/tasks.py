@@ -112,7 +112,7 @@ def open_tasks(
     _check_request(queries, writers, kind)
     if fill and (region is not None or kind != GAP):
         raise InputError(
-            "Tasks that fill regions to 5 queries cannot name a region or be unanswerable.",
+            "Tasks with the purpose few cannot name a region, and cannot ask for unanswerable queries.",
             command="With `--purpose few` leave out --region; otherwise use `--purpose gaps`.",
         )
     options = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind, "region": region}

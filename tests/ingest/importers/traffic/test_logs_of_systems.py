@@ -147,7 +147,9 @@ def _rows(store, write, name, content, fields=None):
 def test_each_tools_own_form_is_read(store, write, name, content, row, left_out):
     result, rows = _rows(store, write, name, content)
     repeated = (
-        {"repeated query within 30 minutes of its session (a turned page)": 1} if name == "access.log" else {}
+        {"repeated query within 30 minutes of its session (the next page of results)": 1}
+        if name == "access.log"
+        else {}
     )
     assert (rows, result.left_out) == ([row], left_out | repeated)
 
