@@ -118,9 +118,12 @@ def _show_contributions(store: Store, pool_id: str) -> None:
 
 def _build_pool(store: Store, request: PoolRequest) -> PoolReport:
     from curation.pooling.engine_negatives import list_notices
+    from curation.pooling.pooled_queries import describe_left_out
 
     with store.reading() as cursor:
         note(*list_notices(cursor, request))
+        for sentence in describe_left_out(cursor, request.judged_queries):
+            note(f"{sentence} --judged-queries adds them.")
     report: PoolReport = run_operation("pool", request)
     return report
 

@@ -70,7 +70,7 @@ def pool_runs(prepared: PreparedEvaluation, sources: Sequence[SystemFile]) -> Po
             progress=progress,
         )
     systems = [f"{RUN_PREFIX}{name}" for name, _ in named_sources]
-    pool_request = PoolRequest(systems, depth, 0, request.seed)
+    pool_request = PoolRequest(systems, depth, 0, request.seed, judged_queries=True)
     pool = build_pool(store, pool_request, progress=progress, author=author, without=release.sealed_apart)
     return PooledRuns(pool, len(unjudged), len(release.sealed_apart))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from curation.core.operation import Operation
 from curation.core.request import DEFAULT_MODEL
 from curation.ingest.stored_runs import find_run
-from curation.pooling.pool import build_pool, check_request, read_queries
+from curation.pooling.pool import build_pool, check_request
+from curation.pooling.pooled_queries import read_queries
 from curation.pooling.request import PoolRequest
 from curation.pooling.systems import ENGINE_PREFIX, require_corpus
 from curation.retrieval import RUN_PREFIX

@@ -15,29 +15,29 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from curation.core.digests import digest
-from curation.core.errors import RefusedError, refuse_problems
+from curation.core.errors import refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.request import describe_out_of_bounds
 from curation.core.similarity.identical_texts import Representatives
 from curation.core.words import TOKENIZATION, is_cut_differently
 from curation.ingest.filters import Filters, read_filters
 from curation.ingest.importers.external_corpus import store_linked_texts
-from curation.ingest.importers.queries import read_active_queries
 from curation.people.annotators import require_author
 from curation.pooling import RANDOM
 from curation.pooling.candidates import CandidateSource, collect_candidates, select_within_budget
 from curation.pooling.corpus_texts import CorpusTexts, read_texts
 from curation.pooling.engine_negatives import draw_by_engine
 from curation.pooling.pool_report import MAX_SHOWN, PoolReport, SystemReport, report_systems
+from curation.pooling.pooled_queries import find_judged_elsewhere, read_queries
 from curation.pooling.random_negatives import REACH, draw_negatives, make_random_order
 from curation.pooling.relevance import Pair
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.pooling.stored_pool import PoolRow, read_pool_report, store_pool
-from curation.pooling.systems import ENGINE_PREFIX, Systems, replace_engines, require_corpus, sort_systems
+from curation.pooling.systems import Systems, replace_engines, require_corpus, sort_systems
 from curation.retrieval import RUN_PREFIX
 from curation.retrieval.analyzer import set_analyzer
 from curation.retrieval.embedding_model import can_embed
-from curation.store import COMMAND_LINE, Cursor, Document, Query, Store
+from curation.store import COMMAND_LINE, Document, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, current_corpus, current_snapshot
 
 QUERIES_AT_ONCE = 1_000
@@ -157,24 +157,6 @@ def check_request(request: PoolRequest) -> PoolRequest:
     return request
 
 
-def read_queries(cursor: Cursor, systems: Sequence[str] = ()) -> list[Query]:
-    """Read the current queries of a project that has a corpus. Systems that are engines need no corpus.
-
-    Raises
-    ------
-    RefusedError: there are no queries, or there is no corpus.
-    """
-    queries = read_active_queries(cursor)
-    if not queries:
-        raise RefusedError(
-            "There are no queries to find documents for. Draw a sample, or import queries.",
-            command="`goldgrade sample` draws queries, `goldgrade import queries` imports queries.",
-        )
-    if not any(name.startswith(ENGINE_PREFIX) for name in systems):
-        current_snapshot(cursor)
-    return queries
-
-
 def _read_inputs(
     store: Store, request: PoolRequest, without: Collection[str], progress: Progress
 ) -> _PoolInputs:
@@ -183,7 +165,8 @@ def _read_inputs(
         require_corpus(cursor, request.systems)
     engine_draws = draw_by_engine(store, request, progress)
     with store.reading() as cursor:
-        queries = [query for query in read_queries(cursor) if query.query_id not in without]
+        left_out = {*without} if request.judged_queries else {*without, *find_judged_elsewhere(cursor)}
+        queries = [query for query in read_queries(cursor) if query.query_id not in left_out]
         candidates = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
         snapshot_id = current_snapshot(cursor)
         corpus = current_corpus(cursor)

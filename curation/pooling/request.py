@@ -93,6 +93,11 @@ class PoolRequest:
         ),
     )
     ids: str | None = None
+    judged_queries: bool = option(
+        False,
+        "Also queries that were judged elsewhere",
+        "Also pool queries outside the sample that only imported judgments judge.",
+    )
 
     def limit_pairs(self, queries: int) -> int:
         """Return the largest number of pairs that a pool for this number of queries can have."""

@@ -149,7 +149,7 @@ def describe_rebuild(pool: PoolRow, request: PoolRequest, queries: int) -> str:
     changes = [f"{word} {join_names(names)}" for word, names in (("without", gone), ("with", new)) if names]
     for option in list_options(PoolRequest):
         old, new = getattr(before, option.name), getattr(request, option.name)
-        if option.name != "systems" and old != new:
+        if option.name not in ("systems", "judged_queries") and old != new:
             texts = (_describe_value(value, option.unset) for value in (new, old))
             changes.append(f"{option.label[0].lower()}{option.label[1:]}: {' instead of '.join(texts)}")
     if queries != pool.report["queries"]:

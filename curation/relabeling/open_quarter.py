@@ -162,7 +162,9 @@ def open_plan(
     extend_sample(store, plan, author)
     report = None
     if request.systems:
-        pool_request = PoolRequest(request.systems, request.depth, 0, layout.seed, request.budget)
+        pool_request = PoolRequest(
+            request.systems, request.depth, 0, layout.seed, request.budget, judged_queries=True
+        )
         report = build_pool(store, pool_request, progress, author)
     selector = _CandidateSelector(plan, report.pool_id if report else None)
 

@@ -17,14 +17,20 @@ from curation.core.digests import digest
 from curation.core.errors import CurationError, InputError, RefusedError
 from curation.core.request import DEFAULT_MODEL
 from curation.core.similarity.identical_texts import IdenticalTexts, Representatives
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.traffic.traffic_import import import_traffic
+from curation.labeling.rounds.grading_cost import forecast_pool
 from curation.pooling import pool as pool_module
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.operations import forecast_embedding
 from curation.pooling.pool import build_pool, check_request
+from curation.pooling.pooled_queries import describe_left_out
 from curation.pooling.random_negatives import REACH, draw_negatives, make_random_order
 from curation.pooling.request import PoolRequest
 from curation.pooling.stored_pool import describe_rebuild, find_last_pool, find_pool, restore_request
 from curation.pooling.systems import MAX_DOCUMENTS, SystemLists
+from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.retrieval import Hit, bm25_check, passages
 from curation.retrieval.analyzer import read_analyzer
 from curation.retrieval.embeddings import minutes_to_embed
@@ -32,7 +38,8 @@ from curation.retrieval.passages import find_cutter
 from curation.store import Store, all_settings, put_setting
 from curation.store.row_types import Document, Query
 from curation.store.settings import MEASURED
-from tests.support.pool_project import put_queries, put_texts, put_vectors
+from tests.support.gold_project import write_corpus
+from tests.support.pool_project import judge, put_queries, put_texts, put_vectors
 from tests.support.projects import built_once, new_project, rows_of
 
 Source = tuple[str, str, str, int | None, float | None]
@@ -479,3 +486,18 @@ def test_a_pool_compares_bm25_with_rank_bm25_and_none_is_stored_where_they_diffe
     ):
         build_pool(store, replace(request, depth=3))
     assert rows_of(store, "SELECT count(*) FROM pools") == [(1,)]
+
+
+def test_a_pool_after_imported_judgments_has_the_sample_and_says_what_it_leaves_out(tmp_path: Path) -> None:
+    store = new_project(tmp_path / "project.duckdb")
+    import_corpus(store, write_corpus(tmp_path / "d.jsonl", [{"id": key, "text": SHOP[key]} for key in SHOP]))
+    (tmp_path / "log.csv").write_text("query\nred shoes\nzebra\n")
+    import_traffic(store, tmp_path / "log.csv")
+    draw_sample(store, DrawRequest(size=2))
+    judge(store, tmp_path, {("red shoes", "shoe-1"): 3, ("hat", "hat-1"): 2})
+    with store.reading() as cursor:
+        said = describe_left_out(cursor, judged_queries=False)
+        assert "2 queries × " in forecast_pool(cursor, PoolRequest(["bm25"]))[-1]
+    assert said == ["The pool leaves out 1 query outside the sample that only imported judgments judge."]
+    assert build_pool(store, PoolRequest(["bm25"])).queries == 2
+    assert build_pool(store, PoolRequest(["bm25"], judged_queries=True)).queries == 3

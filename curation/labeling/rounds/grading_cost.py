@@ -10,6 +10,7 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import OpenedRound
 from curation.labeling.rounds.pace import MIN_ANSWERS, MIN_SECONDS
 from curation.people.annotators import list_eligible_annotators, select_default_names
+from curation.pooling.pooled_queries import describe_left_out, find_judged_elsewhere
 from curation.pooling.request import FIRST_POOL, PoolRequest
 from curation.pooling.stored_pool import describe_rebuild, find_last_pool
 from curation.store import Cursor
@@ -64,10 +65,13 @@ def forecast_sample_cost(cursor: Cursor, queries: int) -> str:
 
 def forecast_pool(cursor: Cursor, request: PoolRequest) -> list[str]:
     """Describe the most grades and time that a pool can need, and how it differs from the current pool."""
-    queries, pool = len(read_active_queries(cursor)), find_last_pool(cursor)
+    left_out = set() if request.judged_queries else find_judged_elsewhere(cursor)
+    queries = sum(query.query_id not in left_out for query in read_active_queries(cursor))
+    pool = find_last_pool(cursor)
     if not queries or not request.systems:
         return []
-    changes = [] if pool is None else [describe_rebuild(pool, request, queries)]
+    changes = describe_left_out(cursor, request.judged_queries)
+    changes += [] if pool is None else [describe_rebuild(pool, request, queries)]
     return [*changes, _forecast(cursor, queries, request.limit_pairs(queries), "at most ")]
 
 
