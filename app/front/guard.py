@@ -177,7 +177,7 @@ def _find_refusal(scope: Scope, headers: Headers, account: Annotator | None) -> 
     if path.startswith("/api/"):
         sentence = "You are not signed in, or your session has expired."
         return JSONResponse({"message": sentence, "signed_in": False}, 401)
-    if scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
+    if scope["method"] == "GET" and (path == "/" or "text/html" in headers.get("accept", "")):
         address = f"{path}?{scope['query_string'].decode()}".removesuffix("?")
         return RedirectResponse(f"/sign-in?next={quote(address)}", 303)
     return PlainTextResponse("not signed in", 401)

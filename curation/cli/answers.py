@@ -41,7 +41,7 @@ def answers_open(
     \b
     Examples:
       goldgrade answers open faq --annotators ada,ben --tag question
-      goldgrade answers open more --annotators ada,ben,cy --overlap 2 --queries 40 --seed 7 --min-f1 0.9
+      goldgrade answers open more --annotators ada,ben,cy --overlap 2 --min-f1 0.9
       goldgrade answers open faq --reopen
     """
     from curation.labeling.written_answers.create_task import open_answer_task

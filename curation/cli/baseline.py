@@ -48,7 +48,7 @@ def baseline(
     Examples:
       goldgrade baseline v1 --systems bm25,dense,hybrid --depth 1000 --out runs/v1
       goldgrade baseline v1 --part dev --out runs/v1-dev --json
-      goldgrade baseline v1 --systems bm25,dense --chunks 200/50,sentence,heading --depth 100 --out runs/v1
+      goldgrade baseline v1 --systems bm25 --chunks 200/50,sentence --out runs/v1
       goldgrade baseline v1 --engine shop --depth 100 --out runs/v1
     """
     from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines

@@ -143,9 +143,9 @@ def evaluate(
 
     \b
     Examples:
-      goldgrade evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --part dev --breakdown type,segment
+      goldgrade evaluate v1 --run bm25.trec --run dense.tsv --breakdown type,segment
       goldgrade evaluate qrels.txt --run a.trec --run b.trec
-      goldgrade evaluate v1 --run new=seed1.trec --run new=seed2.trec --out report.html --out systems.tex
+      goldgrade evaluate v1 --run new=seed1.trec --run new=seed2.trec --out page.html
       goldgrade evaluate v1 --run index.trec --splitter index.jsonl
       goldgrade evaluate v1 --run new.trec --part test --reason "Candidate of May"
       goldgrade evaluate v1 --run new.trec --baseline old.trec --fail-if "map drops significantly"

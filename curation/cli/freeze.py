@@ -36,7 +36,7 @@ def freeze(
     \b
     Examples:
       goldgrade freeze v1
-      goldgrade freeze pilot --override "Two judges on a tenth of the pairs; a draft for the search team"
+      goldgrade freeze pilot --override "A draft for the search team"
       goldgrade freeze v1-draft --allow-disputed --json
       goldgrade freeze v1 --allow-changed
       goldgrade freeze v1 --share-grades identical

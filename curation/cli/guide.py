@@ -92,6 +92,10 @@ def guide_show(
         str | None, Argument(help="The beginning of a version's hash, or a file. Default: the current guide.")
     ] = None,
     source: Annotated[bool, switch("--source", "Print the guide as a file for editing.")] = False,
+    evidence_from: Annotated[
+        int | None,
+        Option(metavar="GRADE", help="With --source: people may mark evidence from this grade on."),
+    ] = None,
     against: Annotated[str | None, Option(help="Show differences from this version or file.")] = None,
     versions: Annotated[bool, switch("--versions", "List all versions instead.")] = False,
     questions: Annotated[bool, switch("--questions", "List people's questions about the guide.")] = False,
@@ -104,13 +108,15 @@ def guide_show(
     Examples:
       goldgrade guide show
       goldgrade guide show 3c1e9962 --source > revised.md
+      goldgrade guide show --source --evidence-from 2 > guide.md
       goldgrade guide show revised.md --against 3c1e9962
       goldgrade guide show --versions
       goldgrade guide show --questions
     """
     store = project_store()
     if versions or questions:
-        refuse_unused(context, "this form of the command shows no guide", "version", "source", "against")
+        names = ("version", "source", "evidence_from", "against")
+        refuse_unused(context, "this form of the command shows no guide", *names)
         if versions:
             refuse_unused(context, "--versions lists versions alone", "questions")
             _print_versions(store)
@@ -118,12 +124,17 @@ def guide_show(
             _print_questions(store)
         return
     from curation.guides.difference import compare_guides
-    from curation.guides.guide import current_guide
+    from curation.guides.guide import EvidenceRule, current_guide
     from curation.guides.guide_editing import compose_source
 
+    if not source:
+        refuse_unused(context, "it changes the file for editing; add --source", "evidence_from")
     with store.reading() as cursor:
         guide = _find_guide(cursor, version) if version else current_guide(cursor)
         before = _find_guide(cursor, against) if against else None
+    if evidence_from is not None:
+        rule = EvidenceRule(ask="optional", from_grade=evidence_from)
+        guide = guide.model_copy(update={"evidence": rule})
     if before is not None:
         refuse_unused(context, "a dry run already shows the changes; leave out --against", "source")
         difference = compare_guides(before, guide)

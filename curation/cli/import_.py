@@ -184,7 +184,7 @@ def import_judgments_command(
         --annotator-columns agent_1_rating,agent_2_rating,agent_3_rating
       goldgrade import judgments long.csv --map annotator=rater --map cannot_tell=unrateable
       goldgrade import judgments test.qrels --format qrels --annotator nist
-      goldgrade import judgments esci.csv --annotator esci --grade-map 100=3,10=2,1=1,0=0 --skip-unknown
+      goldgrade import judgments esci.csv --annotator esci --grade-map 100=3,10=2,1=1,0=0
       goldgrade import judgments llm.jsonl --judge gpt-5
       goldgrade import judgments questions.csv --map query=question --map document=corpus_id \\
         --map evidence=references --annotator chroma --grade 3

@@ -156,7 +156,7 @@ def judge_show(
       goldgrade judge show
       goldgrade judge show gpt-5
       goldgrade judge show gpt-5 --release v1 --part dev --json
-      goldgrade judge show gpt-5 --release v1 --part test --reason "Can it replace people next quarter?"
+      goldgrade judge show gpt-5 --release v1 --part test --reason "Trust the judge?"
     """
     from curation.evaluation.llm_judges.judge_judgments import NO_JUDGE, list_judges
     from curation.evaluation.llm_judges.measure_agreement import measure_judge_agreement

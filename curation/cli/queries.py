@@ -72,7 +72,7 @@ def add(
     Examples:
       goldgrade queries add "cable for two 4k screens"
       goldgrade queries add "who repairs phones in space" --id odd-1 --tag unanswerable --tag question
-      goldgrade queries add "usb c hub" --information-need "A hub that charges the laptop too" --as ada --json
+      goldgrade queries add "usb c hub" --information-need "A hub that charges, too"
     """
     from curation.queries.new_query import write_query
 
@@ -124,7 +124,7 @@ def write_command(
     Examples:
       goldgrade queries write
       goldgrade queries write --per-document 3 --documents 200
-      goldgrade queries write --per-document 2 --documents 60 --strata product --kinds question,keyword --send
+      goldgrade queries write --per-document 2 --documents 60 --kinds question --send
       goldgrade queries write --queries 30 --annotators anna,ben --seed 7
       goldgrade queries write --queries 10 --annotators anna --purpose unanswerable
       goldgrade queries write --queries 2 --annotators anna --region 4

@@ -65,11 +65,21 @@ class RequestFailure(NamedTuple):
 
 
 class WebAnswer(NamedTuple):
-    """A server's answer; for a status other than success, `body` is the beginning of the answer."""
+    """A server's answer; for a status other than success, `body` is the beginning of the answer.
+
+    location: address of a redirect; '' for other answers.
+    """
 
     status: int
     body: bytes
     wait: float | None = None
+    location: str = ""
+
+    @property
+    def status_text(self) -> str:
+        """Return the status, and the address of a redirect without its parameters."""
+        address = self.location.partition("?")[0]
+        return f"HTTP {self.status}, a redirect to {address}," if address else f"HTTP {self.status}"
 
     @property
     def is_refused(self) -> bool:
@@ -88,7 +98,8 @@ def send(request: Request, seconds: float, most: int) -> WebAnswer | RequestFail
         return WebAnswer(200, _read_answer(request, seconds, most))
     except HTTPError as error:
         with error:
-            return WebAnswer(error.code, _read_head(error), _retry_after(error.headers.get("Retry-After")))
+            wait, location = (error.headers.get(name) for name in ("Retry-After", "Location"))
+            return WebAnswer(error.code, _read_head(error), _retry_after(wait), location or "")
     except TimeoutError:
         return RequestFailure(TIMED_OUT)
     except URLError as error:

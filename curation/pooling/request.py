@@ -96,7 +96,8 @@ class PoolRequest:
     judged_queries: bool = option(
         False,
         "Also queries that were judged elsewhere",
-        "Also pool queries outside the sample that only imported judgments judge.",
+        "Also pool queries that were judged elsewhere. By default, a project with a sample leaves out the "
+        "queries outside the sample that only imported judgments judge.",
     )
 
     def limit_pairs(self, queries: int) -> int:

@@ -151,6 +151,8 @@ def test_a_page_leads_to_the_sign_in_and_back(anyone: TestClient) -> None:
     assert (asked.status_code, asked.headers["location"]) == (303, "/sign-in?next=/adjudicate")
     shared = anyone.get("/query?id=q1", headers={"Accept": "text/html"}, follow_redirects=False)
     assert shared.headers["location"] == "/sign-in?next=/query%3Fid%3Dq1"
+    watched = anyone.get("/", headers={"Accept": "*/*"})  # a monitor, which no warning reports
+    assert (watched.status_code, watched.headers["location"]) == (303, "/sign-in?next=/")
     assert enter(anyone, "anna", target="/adjudicate").headers["location"] == "/adjudicate"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from curation.guides.guide_text import parse_guide
 from curation.guides.questions import ask_about_item, list_readable_questions
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
@@ -52,6 +53,15 @@ def test_a_revision_is_compared_tried_and_put_in_force_with_its_reason(
         1,
     )
     assert "Useful (key 2)" in goldgrade("guide", "show", old[:8])
+
+
+def test_a_guide_that_asks_for_evidence_is_printed_for_editing(working: Store, goldgrade: Any) -> None:
+    asked = parse_guide(goldgrade("guide", "show", "--source", "--evidence-from", "2"))
+    assert (asked.evidence and asked.evidence.ask, asked.takes_evidence(2), asked.takes_evidence(1)) == (
+        "optional",
+        True,
+        False,
+    )
 
 
 def test_an_answer_by_command_is_read_by_annotators(working: Store, goldgrade: Any) -> None:

@@ -79,11 +79,11 @@ ALONE = set(
     --annotator-map --ask-from --asker-only --backup-to --baseline --bot-per-day --bot-per-minute --browser
     --by-time --card --certificate --check-model --chunks --clean --consistency --contributions
     --control-items --cut --deactivate --decided --declare --delete --demo --demo-files --design
-    --differences --document-threshold --draw --due --end-sign-ins --evidence --exclude-judged
+    --differences --document-threshold --draw --due --end-sign-ins --evidence --evidence-from --exclude-judged
     --exclude-released --fail-if --find --for --fresh --from --gaps --graded --group-spellings --guide
     --hard-negatives --host --id --ids --images-from --in-place --information-need --instructions --join
-    --keep-words --kind --kinds --known-rows --largest-group --list --lists --log-json --markup
-    --max-characters --max-words --measures --merged --min-count --min-f1 --min-probability --name --new
+    --judged-queries --keep-words --kind --kinds --known-rows --largest-group --list --lists --log-json
+    --markup --max-characters --max-words --measures --merged --min-count --min-f1 --min-probability --name --new
     --no-email --no-link --no-near-duplicates --no-paraphrase --no-query-text --no-shared-documents --notify
     --nuggets --only-complete --open-rounds --override --overwrite --pairs --paraphrase-threshold --pass
     --pass-mark --password-stdin --people --per-document --personal-data --pick --pilot --port --proposed

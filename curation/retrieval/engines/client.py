@@ -245,8 +245,9 @@ class EngineClient:
         if allow_missing and response.status == 404:
             return None
         if response.is_refused:
+            status = response.status_text.replace(urlsplit(self._url).netloc, "[host]")
             raise RefusedError(
-                f"{self._label} answered HTTP {response.status}{self._quote(response)} to {call.method} "
+                f"{self._label} answered {status}{self._quote(response)} to {call.method} "
                 f"{call.path.partition('?')[0]}. Check {self.url_name}, {self._key_name} and the template."
             )
         if response.status != 200:
@@ -258,7 +259,10 @@ class EngineClient:
         try:
             return json.loads(self._remove_key(response.body))
         except (ValueError, RecursionError):
-            raise RefusedError(f"{self._label} did not answer with JSON. Check {self.url_name}.") from None
+            beginning = self._quote(response) or ": the answer is empty"
+            raise RefusedError(
+                f"{self._label} did not answer with JSON{beginning}. Check {self.url_name}."
+            ) from None
 
     def _send_once(self, call: WebCall) -> WebAnswer | RequestFailure:
         self._pace.wait()

@@ -79,11 +79,15 @@ def test_documents_one_at_a_time_are_gone_where_the_answer_is_404(
             1,
             "answered HTTP 401: no [key] to GET /api/search. Check GOLDGRADE_ENGINE",
         ),
-        (HttpAnswer(302, "", {"Location": "http://127.0.0.1:1/"}), 1, "answered HTTP 302"),
+        (
+            HttpAnswer(302, "", {"Location": "http://127.0.0.1:1/"}),
+            1,
+            "answered HTTP 302, a redirect to http://127.0.0.1:1/, to",
+        ),
         (HttpAnswer(400, "bad syntax"), 1, "rejected a request (HTTP 400: bad syntax)"),
         (HttpAnswer(503, "down"), 2, "did not respond: it answered HTTP 503: down (2 requests)"),
         (HttpAnswer(429, "", {"Retry-After": "9"}), 1, "it answered HTTP 429 (1 request)"),
-        (HttpAnswer(body="<html>"), 1, "did not answer with JSON"),
+        (HttpAnswer(body="<html>"), 1, "did not answer with JSON: <html>. Check"),
         (
             HttpAnswer(body={"result": {"list": []}, "took": 1}),
             1,
