@@ -67,7 +67,7 @@ class RequestFailure(NamedTuple):
 class WebAnswer(NamedTuple):
     """A server's answer; for a status other than success, `body` is the beginning of the answer.
 
-    location: address of a redirect; '' for other answers.
+    location: the header Location, which is the address of a redirect.
     """
 
     status: int
@@ -78,8 +78,8 @@ class WebAnswer(NamedTuple):
     @property
     def status_text(self) -> str:
         """Return the status, and the address of a redirect without its parameters."""
-        address = self.location.partition("?")[0]
-        return f"HTTP {self.status}, a redirect to {address}," if address else f"HTTP {self.status}"
+        address = self.location.partition("?")[0] if 300 <= self.status < 400 else ""
+        return f"HTTP {self.status} (a redirect to {address})" if address else f"HTTP {self.status}"
 
     @property
     def is_refused(self) -> bool:

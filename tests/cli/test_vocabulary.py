@@ -83,7 +83,8 @@ ALONE = set(
     --exclude-released --fail-if --find --for --fresh --from --gaps --graded --group-spellings --guide
     --hard-negatives --host --id --ids --images-from --in-place --information-need --instructions --join
     --judged-queries --keep-words --kind --kinds --known-rows --largest-group --list --lists --log-json
-    --markup --max-characters --max-words --measures --merged --min-count --min-f1 --min-probability --name --new
+    --markup --max-characters --max-words --measures --merged --min-count --min-f1 --min-probability
+    --name --new
     --no-email --no-link --no-near-duplicates --no-paraphrase --no-query-text --no-shared-documents --notify
     --nuggets --only-complete --open-rounds --override --overwrite --pairs --paraphrase-threshold --pass
     --pass-mark --password-stdin --people --per-document --personal-data --pick --pilot --port --proposed

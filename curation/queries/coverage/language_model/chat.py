@@ -129,7 +129,7 @@ def _send_request(
         return _read_reply(endpoint, answer.body if len(answer.body) <= MAX_ANSWER_BYTES else b"")
     if answer.is_refused:
         raise RefusedError(
-            f"The language model's endpoint answered {answer.status_text}"
+            f"The language model's endpoint answered {endpoint.without_key(answer.status_text)}"
             f"{_read_error_message(endpoint, answer.body)}. Check {URL}, the model's name and {KEY}."
         )
     if answer.is_busy:
