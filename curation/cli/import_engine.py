@@ -79,7 +79,8 @@ def _add_engine(name: str, kind: str, file: Path) -> None:
     variable = f"GOLDGRADE_ENGINE_{name.upper()}_URL"
     emit(
         {"name": name, "kind": kind, "template_hash": engine.template.template_hash, "is_new": is_new},
-        f"The engine {name} ({kind}) {state}. Set {variable}, and _KEY where it needs one. "
+        f"The engine {name} ({kind}) {state}. Set {variable}, and the same name with _KEY if the engine "
+        "needs a key. "
         f'Then: goldgrade import engine {name} --try "some query"',
     )
 

@@ -33,7 +33,7 @@ STEPS = {
 """All commands and groups, by step of the workflow."""
 WORKFLOW = {
     "start": "Import documents and a log, and open the first round.",
-    "import": "Import a corpus, traffic, queries, runs, judgments or more.",
+    "import": "Import a corpus, traffic, queries, runs, judgments and more.",
     "sample": "Draw the queries to judge, without replacement.",
     "pool": "Find the documents to judge for each query.",
     "people": "List, add and change the people of the project.",

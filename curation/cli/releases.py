@@ -83,7 +83,7 @@ def releases(
     from curation.releases.sealed_log import set_monthly_limit
 
     if not card:
-        refuse_unused(context, "only a card names a licence; add --card", "licence")
+        refuse_unused(context, "only a card names a license; add --card", "licence")
     if sealed_limit is not None:
         set_monthly_limit(project_store(), sealed_limit, actor())
         emit({"limit": sealed_limit}, _describe_limit(sealed_limit))

@@ -167,7 +167,7 @@ def test_what_the_draw_refuses_stands_beside_its_form(filled: Store) -> None:
 def test_all_that_the_command_takes_the_form_takes(filled: Store) -> None:
     page = custom_draw()
     field(page, "Queries to draw").set_value(3)
-    field(page, "Quotas: an exact number from a stratum").set_value("head=1\n\ntail=1\n")
+    field(page, "Quotas: number of queries from a stratum").set_value("head=1\n\ntail=1\n")
     field(page, "Asked before this time (UTC)").set_value(datetime(2030, 1, 31, 8, 15))
     field(page, "Leave out queries that are in any release").check()
     press(page, "Draw the sample")

@@ -62,7 +62,7 @@ class DrawRequest:
     quotas: Annotated[
         Mapping[str, int],
         Option(
-            "Quotas: an exact number from a stratum",
+            "Quotas: number of queries from a stratum",
             "Number of queries from a stratum: STRATUM=N or STRATUM=N%. N% is N percent of the sample size. "
             "Strata without a quota share the rest of the sample. Repeatable.",
             flag="--quota",

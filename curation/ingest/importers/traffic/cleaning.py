@@ -77,7 +77,7 @@ class CleaningRules:
     )
     repeat_minutes: int = option(
         30,
-        "Minutes in which a repeat counts once",
+        "Minutes within which repeats count once",
         "Count repeats within this many minutes of a session once. 0 counts all repeats.",
         minimum=0,
     )

@@ -35,9 +35,7 @@ BUSY = "No task was opened, because the coverage map kept changing. Try again."
 MAX_AT_ONCE = 1_000
 """Largest number of queries in a batch."""
 NO_DOCUMENT = "queries are missing: every document of the regions already has a task"
-FILLED = (
-    f"queries are not needed: no region needs them to reach {MIN_FOR_SCC} queries, or has a document for them"
-)
+FILLED = f"queries are not needed: no region with documents needs them to reach {MIN_FOR_SCC} queries"
 
 
 class _BatchInputs(NamedTuple):
