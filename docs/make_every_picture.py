@@ -114,7 +114,7 @@ def open_form(page: Page) -> None:
 def open_query(page: Page) -> None:
     """Follow the name of the first query."""
     page.locator("a.gs-page").nth(0).click()
-    expect(page.get_by_role("heading", name="Query", exact=True)).to_be_visible()
+    expect(page).to_have_title("Query · goldgrade")
     settle(page)
 
 

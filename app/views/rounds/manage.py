@@ -26,17 +26,17 @@ from curation.relabeling.fixed_reports import close_round
 from curation.store import Store, utc_now
 
 ACTIONS = {
-    "Pause": ("paused", "“{}” is paused: annotators see none of its items until you resume it."),
-    "Resume": ("open", "“{}” is open again: annotators can see its items."),
+    "Pause": ("paused", "Annotators see no items of “{}” until you resume it."),
+    "Resume": ("open", "Annotators see the items of “{}” again."),
     "Close": (
         "closed",
-        "“{}” is closed: annotators no longer see its items. Late answers are kept and marked as late.",
+        "Annotators no longer see the items of “{}”. Late answers are kept and marked as late.",
     ),
     "Delete": (
         "deleted",
-        "“{}” and its assignments are deleted. Nobody had answered an item. Queries and pools stay.",
+        "This removes “{}” and its items, which nobody has answered. Queries and pools stay.",
     ),
-    "Reopen": ("open", "“{}” is open again, with its unanswered items."),
+    "Reopen": ("open", "Annotators see the unanswered items of “{}” again."),
 }
 """Button → the state of the round after the click, and a sentence about the effect."""
 PROMPT = "Choose a person"
