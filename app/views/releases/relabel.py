@@ -38,7 +38,7 @@ def show(context: PageContext) -> None:
         return
     with suppress(CurationError):  # there is no gate if grades are off the scale
         advice = figures.figure(data_state, compute_gate).advice
-        ui.sentences(f"Before you plan the re-labeling: {advice}" if advice else "")
+        ui.sentences(f"Before you plan the re-labeling, {advice[0].lower()}{advice[1:]}" if advice else "")
     part = ui.choose_part("Part", PARTS, "quarter")
     if part == "Plan":
         relabel_plan.show(context)
