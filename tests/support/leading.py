@@ -81,8 +81,9 @@ class Leading:
 
     def give(self, kind: str, file: Path) -> None:
         """Give a file of a kind where the page asks for that, and see its first rows."""
-        asks = self.page.get_by_test_id("stFileUploader").filter(has_text=re.compile(f"{kind}: (.*JSON|a zip)"))
-        asks.locator("input[type=file]").set_input_files(file)
+        asks = re.compile(f"{kind}: (.*JSON|a zip)")
+        uploader = self.page.get_by_test_id("stFileUploader").filter(has_text=asks)
+        uploader.locator("input[type=file]").set_input_files(file)
         expect(self.page.get_by_text(re.compile(r"The first \d+ rows"))).to_be_visible()
         settled(self.page)
 
