@@ -38,7 +38,6 @@ class AnnotatorBias:
     bias: mean difference between the annotator's grade and the others' grades, with a 95 % interval by
         bootstrap over queries; `bias_p`: the probability of a mean as far from 0 if there were no bias.
     undefined: the reason for a missing bias.
-    untimed: number of grades without a time, which count for the bias but not for the trend.
     trend: change of the bias from the first to the last query on a straight line, in grades; None if
         `no_trend` gives the reason. `trend_p`: the probability of such a clear trend if the order of the
         queries did not matter.
@@ -52,7 +51,6 @@ class AnnotatorBias:
     high: float | None = None
     bias_p: float | None = None
     undefined: str | None = None
-    untimed: int = 0
     trend: float | None = None
     trend_p: float | None = None
     no_trend: str | None = None
@@ -118,7 +116,7 @@ def _compute_bias(
     p = mean_t_p(bias, (sums - counts * bias) / grades)
     is_timed = ~np.isnat(at)
     untimed = grades - int(is_timed.sum())
-    annotator_bias = AnnotatorBias(name, grades, queries, bias, low, high, p, untimed=untimed)
+    annotator_bias = AnnotatorBias(name, grades, queries, bias, low, high, p)
     if not _has_enough(query[is_timed]):
         return replace(annotator_bias, no_trend=NO_TIMES.format(untimed=untimed, grades=grades))
     if at[is_timed].min() == at[is_timed].max():

@@ -52,9 +52,8 @@ class Contribution(NamedTuple):
         lowest grade.
     lost: number of relevant pairs that only the system proposed.
     lost_share: `lost` as a share of all relevant pairs of systems; None without relevant pairs.
-    top, top_graded: number of the system's results within the first `TOP`, and number of these results with a
-        grade.
-    judged_at_10: `top_graded` as a share of `top`; None without results.
+    top: number of the system's results within the first `TOP`.
+    judged_at_10: share of these results that have a grade; None without results.
     """
 
     system: str
@@ -65,7 +64,6 @@ class Contribution(NamedTuple):
     lost: int
     lost_share: float | None
     top: int
-    top_graded: int
     judged_at_10: float | None
 
 
@@ -204,7 +202,6 @@ def count_contributions(
             lost=lost,
             lost_share=_ratio_or_none(lost, len(relevant_pairs)),
             top=top_results,
-            top_graded=top_graded[system],
             judged_at_10=_ratio_or_none(top_graded[system], top_results),
         )
         contributions.append(contribution)

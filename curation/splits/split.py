@@ -66,7 +66,6 @@ class PreparedSplit(NamedTuple):
     """
 
     graded: GradedQueries
-    carried: CarriedOver
     request: SplitRequest
     report: SplitReport
     checked: CheckedAssignment
@@ -137,7 +136,7 @@ def prepare_split(store: Store, request: SplitRequest, progress: Progress = sile
     ties = find_edges(inputs, rules, progress)
     checked = assign_and_check(graded, request, carried, ties.edges, progress)
     report = _make_report(graded, carried, request, ties, checked)
-    return PreparedSplit(graded, carried, request, report, checked)
+    return PreparedSplit(graded, request, report, checked)
 
 
 def assign_and_check(

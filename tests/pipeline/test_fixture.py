@@ -133,6 +133,7 @@ GONE = {
             for reason in ("agreement.undefined", "bias.no_trend")
         },
         ".annotators[].agreement.others_pairs": "the others' kappa says it",
+        ".annotators[].bias.untimed": "the trend says what it lacks",
         **{
             f".annotators[].control_items.{name}": "control items are an estimate: value, n"
             for name in ("answered", "right", "share")

@@ -86,7 +86,7 @@ def test_the_judged_share_counts_the_first_ten_places_only(store: Store, tmp_pat
     build_pool(store, PoolRequest(["run:a"], depth=20, random_negatives=0, seed=1))
     judge(store, tmp_path, {("q1", f"d{number:02}"): 1 for number in (1, 10, 11, 12)})
     line = compute_contributions(store, read_relevance(store)).systems[0]
-    assert (line.graded, line.top_graded, line.top, line.judged_at_10) == (4, 2, 10, 0.2)
+    assert (line.graded, line.top, line.judged_at_10) == (4, 10, 0.2)
 
 
 def test_places_over_the_budget_still_count_as_places(pooled: Store, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_places_over_the_budget_still_count_as_places(pooled: Store, tmp_path: P
     judge(pooled, tmp_path, {("q2", "d01"): 1})
     lines = compute_contributions(pooled, read_relevance(pooled)).systems
     assert [line.top for line in lines] == [4, 4]
-    assert [line.top_graded for line in lines] == [1, 1]
+    assert [line.judged_at_10 for line in lines] == [0.25, 0.25]
 
 
 def test_a_pool_is_found_by_the_beginning_of_its_id(pooled: Store) -> None:

@@ -30,7 +30,7 @@ class JudgeAgreement:
     difference: the judge's grade minus people's grade, the mean in steps of the scale.
     confusion: numbers of pairs by people's grade (row) and the judge's grade (column), in the order of the
         scale.
-    checks: consistency, modal grade, length bias, and bias by kind of query.
+    checks: consistency, length bias, and bias by kind of query.
     types, boundaries: figures by query type, and by grade boundary.
     coverage: numbers of pairs by case. The judge judged `judged` pairs in any version, without `sealed` and
         `elsewhere`. `compared` pairs, of `queries` queries, have grades by the judge and by people. Nobody

@@ -1,5 +1,4 @@
-"""Checks of a judge, like the checks of an annotator: consistency, bias by kind of query, most frequent grade
-and length bias.
+"""Checks of a judge, like the checks of an annotator: consistency, bias by kind of query, and length bias.
 
 A judge's bias is its grade minus people's grade, in steps of the scale. The error that a judge makes at
 people's same grade should not depend on the length of the document. Intervals are by bootstrap over queries.
@@ -20,7 +19,7 @@ from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.core.statistics.bootstrap import RESAMPLES, Sums, resample_figures
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES
-from curation.core.text import percent, pluralize
+from curation.core.text import pluralize
 from curation.evaluation.scoring.evidence import Pair
 from curation.store import Cursor
 from curation.store.documents import VERSION
@@ -80,11 +79,10 @@ class OwnAnswers(NamedTuple):
 
 
 class JudgeChecks(NamedTuple):
-    """The results of the checks of a judge: consistency, bias, most frequent grade and length bias.
+    """The results of the checks of a judge: consistency, bias and length bias.
 
     Attributes
     ----------
-    modal: the judge's most frequent grade; `modal_share` by the judge, `human_share` by people.
     length: correlation of the judge's error with the logarithm of the document's length, at people's same
         grade.
     group: the kind of query with the clearest difference of bias, such as 'stratum tail'; '' if no kind
@@ -94,9 +92,6 @@ class JudgeChecks(NamedTuple):
     """
 
     own: OwnAnswers
-    modal: int
-    modal_share: float
-    human_share: float
     length: Estimate
     group: str
     group_bias: Estimate
@@ -104,14 +99,9 @@ class JudgeChecks(NamedTuple):
     @property
     def table(self) -> Table:
         """Make a table of the checks on a judge, with the checks' intervals."""
-        shares = (
-            f"{percent(self.modal_share)} of the judge's grades, {percent(self.human_share)} of "
-            "people's grades"
-        )
         rows: list[tuple[object, ...]] = [
             ("sent twice: same grade", *self.own.consistency),
             ("error by length", *self.length),
-            (f"modal grade {self.modal}", None, None, None, None, shares),
         ]
         rows += [(f"bias on {self.group}", *self.group_bias)] if self.group else []
         return Table("Checks on the judge", ("check", "figure", "low", "high", "n", "note"), tuple(rows))
@@ -142,7 +132,7 @@ def check_judge(
     own: OwnAnswers,
     seed: int,
 ) -> JudgeChecks:
-    """Check a judge: consistency, bias by kind of query, most frequent grade and length bias.
+    """Check a judge: consistency, bias by kind of query, and length bias.
 
     Parameters
     ----------
@@ -152,14 +142,9 @@ def check_judge(
     queries, index = np.unique([query for query, _ in both], return_inverse=True)
     steps = np.searchsorted(scale, np.asarray(list(both.values())))
     errors = (steps[:, 1] - steps[:, 0]).astype(np.float64)
-    counts = np.bincount(steps[:, 1], minlength=len(scale))
-    modal = int(counts.argmax())
     group, group_bias = _find_biased_group(errors, index, queries.tolist(), types, seed)
     return JudgeChecks(
         own=own,
-        modal=scale[modal],
-        modal_share=float(counts[modal] / len(steps)),
-        human_share=float((steps[:, 0] == modal).mean()),
         length=_correlate_with_length(errors, steps[:, 0], np.log1p(lengths), index, seed),
         group=group,
         group_bias=group_bias,

@@ -1,4 +1,4 @@
-"""A judge is checked as a person is: reliability, bias, consistency, modal grade and length."""
+"""A judge is checked as a person is: reliability, bias, consistency and length."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ def test_the_characters_of_judges_are_told_apart(project: Store, model: ServedMo
     assert consistency["good"] == consistency["too-kind"] == 1.0
     assert (consistency["random"] or 0) < 0.7
     assert consistency["first"] == 0.0
-    assert found["first"].checks.modal_share == 1.0
 
 
 def both(bias: dict[str, float], per_query: int = 4) -> dict[tuple[str, str], tuple[int, int]]:
