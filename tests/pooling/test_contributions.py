@@ -41,8 +41,8 @@ def pooled(store: Store) -> Store:
 def test_before_judging_only_candidates_are_known(pooled: Store) -> None:
     report = compute_contributions(pooled, read_relevance(pooled))
     assert report.systems == [
-        Contribution("run:a", 4, 2, 0, 0, 0, None, 4, 0, 0.0),
-        Contribution("run:b", 4, 2, 0, 0, 0, None, 4, 0, 0.0),
+        Contribution("run:a", 4, 2, 0, 0, 0, None, 4, 0.0),
+        Contribution("run:b", 4, 2, 0, 0, 0, None, 4, 0.0),
     ]
     assert (report.candidates, report.graded, report.relevant) == (6, 0, 0)
     assert report.left_out == {"not judged yet": 6}
@@ -53,8 +53,8 @@ def test_after_judging_a_system_is_worth_what_it_alone_found(pooled: Store, tmp_
     judge(pooled, tmp_path, grades)
     report = compute_contributions(pooled, read_relevance(pooled))
     assert report.systems == [
-        Contribution("run:a", 4, 2, 3, 2, 1, 1 / 3, 4, 3, 0.75),
-        Contribution("run:b", 4, 2, 3, 2, 1, 1 / 3, 4, 3, 0.75),
+        Contribution("run:a", 4, 2, 3, 2, 1, 1 / 3, 4, 0.75),
+        Contribution("run:b", 4, 2, 3, 2, 1, 1 / 3, 4, 0.75),
     ]
     assert (report.graded, report.relevant, report.left_out) == (5, 3, {"not judged yet": 1})
 
