@@ -124,25 +124,25 @@ def guide_show(
             _print_questions(store)
         return
     from curation.guides.difference import compare_guides
-    from curation.guides.guide import EvidenceRule, current_guide
-    from curation.guides.guide_editing import compose_source
+    from curation.guides.guide import current_guide
+    from curation.guides.guide_editing import ask_for_evidence, compose_source
 
     if not source:
         refuse_unused(context, "it changes the file for editing; add --source", "evidence_from")
     with store.reading() as cursor:
         guide = _find_guide(cursor, version) if version else current_guide(cursor)
         before = _find_guide(cursor, against) if against else None
+    text = compose_source(guide)
     if evidence_from is not None:
-        rule = EvidenceRule(ask="optional", from_grade=evidence_from)
-        guide = guide.model_copy(update={"evidence": rule})
+        text = ask_for_evidence(text, evidence_from)
     if before is not None:
         refuse_unused(context, "a dry run already shows the changes; leave out --against", "source")
         difference = compare_guides(before, guide)
         emit(_build_difference_json(difference), lambda: say(*_list_difference_lines(difference)))
     elif source and not is_json():
-        typer.echo(compose_source(guide), nl=False)
+        typer.echo(text, nl=False)
     else:
-        values = guide.model_dump() | ({"source": compose_source(guide)} if source else {})
+        values = guide.model_dump() | ({"source": text} if source else {})
         emit(values, lambda: say(*_list_guide_lines(guide)))
 
 

@@ -147,6 +147,13 @@ def replace_presentation_entry(source: str, template: PresentationTemplate) -> s
     return replace_values(source, values, parts[1] if parts else "")
 
 
+def ask_for_evidence(source: str, from_grade: int) -> str:
+    """Return a guide's text in which annotators may mark evidence from a grade on."""
+    parts = split_source(source)
+    values = {"evidence": {"ask": "optional", "from_grade": from_grade}}
+    return replace_values(source, values, parts[1] if parts else "")
+
+
 def _replace_value(front: str, name: str, value: Any) -> str:
     entries = parse_nodes(front).value
     index = next(index for index, (key, _) in enumerate(entries) if key.value == name)

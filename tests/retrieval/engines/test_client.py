@@ -80,9 +80,9 @@ def test_documents_one_at_a_time_are_gone_where_the_answer_is_404(
             "answered HTTP 401: no [key] to GET /api/search. Check GOLDGRADE_ENGINE",
         ),
         (
-            HttpAnswer(302, "", {"Location": "http://127.0.0.1:1/"}),
+            HttpAnswer(302, "", {"Location": "http://127.0.0.1:1/login?key=1"}),
             1,
-            "answered HTTP 302, a redirect to http://127.0.0.1:1/, to",
+            "answered HTTP 302 (a redirect to http://127.0.0.1:1/login) to GET",
         ),
         (HttpAnswer(400, "bad syntax"), 1, "rejected a request (HTTP 400: bad syntax)"),
         (HttpAnswer(503, "down"), 2, "did not respond: it answered HTTP 503: down (2 requests)"),
