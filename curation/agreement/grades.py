@@ -135,10 +135,10 @@ def make_grades(rows: Iterable[tuple[str, str, str, int | None]]) -> Grades:
     if repeated:
         query, document, annotator = repeated[0]
         raise RefusedError(
-            f"{pluralize(len(repeated), 'pair has', 'pairs have')} two judgments of the same annotator. "
-            f"The first pair has two judgments by {annotator}: query {query!r} and document {document!r}. "
-            "Agreement between annotators "
-            "needs one judgment of each annotator: keep the judgment that counts."
+            f"{pluralize(len(repeated), 'pair has', 'pairs have')} two judgments of the same annotator. The "
+            f"first pair has two judgments by {annotator}: query {query!r} and document {document!r}. "
+            "Agreement between annotators needs one judgment of each annotator: keep the judgment that "
+            "counts."
         )
     columns = list(zip(*ordered, strict=True)) or [(), (), (), ()]
     graded = [grade is not None for grade in columns[3]]

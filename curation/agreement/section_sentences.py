@@ -77,9 +77,8 @@ def describe_boundary(slices: Sequence[Breakdown]) -> str:
     extent = "most" if len(tied) < len(estimable) else "equally"
     each = " at each boundary" if len(tied) > 1 else ""
     return (
-        f"Annotators disagree {extent} about the boundary between grades "
-        f"{boundaries}: alpha {decimal(lowest.value)} "
-        f"({say_interval(lowest)}){each}."
+        f"Annotators disagree {extent} about the boundary between grades {boundaries}: alpha "
+        f"{decimal(lowest.value)} ({say_interval(lowest)}){each}."
     )
 
 

@@ -177,9 +177,8 @@ def _test_bias(metrics: AnnotatorMetrics) -> Finding | str:
     return Finding(
         "bias",
         f"The annotator's grades are {abs(bias.bias):.2f} {'higher' if bias.bias > 0 else 'lower'} than the "
-        "others' or the "
-        f"reviewer's on the same pairs ({interval}{pluralize(bias.grades, 'grade')}). Does the guide "
-        "allow such a difference?",
+        f"others' or the reviewer's on the same pairs ({interval}{pluralize(bias.grades, 'grade')}). Does "
+        "the guide allow such a difference?",
         {"bias": bias.bias, "low": bias.low, "high": bias.high, "grades": bias.grades, "p": p},
     )
 

@@ -51,13 +51,13 @@ def agreement(
 ) -> None:
     """Show how well annotators agree with others and themselves.
 
-    The figures between annotators are Krippendorff's alpha, ordinal and nominal, Gwet's AC2 and the share of
-    equal grades, with 95 % intervals by bootstrap over queries. The figure within an annotator is the share
-    of identical grades on blind duplicates. The report also counts the settled and the disputed pairs. Blind
-    duplicates, control items and pilots never count toward agreement between
-    annotators. With --round the report names
-    annotators whose agreement is near chance, who gave one grade throughout, or who were too fast to have
-    read the documents. Pairs that a release seals are listed only if you give --reason.
+    Agreement between annotators is Krippendorff's alpha, ordinal and nominal, Gwet's AC2 and the share of
+    equal grades, with 95 % intervals by bootstrap over queries. An annotator's consistency is the share of
+    identical grades on blind duplicates. The report also counts the pairs with a consensus and the disputed
+    pairs. Blind duplicates, control items and pilots never count toward agreement between annotators. With
+    --round the report names annotators whose agreement is near chance, who gave the same grade to nearly all
+    pairs, or who were too fast to have read the documents. Pairs that a release seals are listed only if you
+    give --reason.
 
     \b
     Examples:

@@ -151,10 +151,9 @@ def answers_nuggets(
     total = sum(nugget_counts.values())
     n_empty = list(nugget_counts.values()).count(0)
     sentence = (
-        f"{pluralize(total, 'nugget')} proposed for {pluralize(len(nugget_counts), 'query', 'queries')}; for "
-        f"{n_empty:,} of these queries the model found no fact. Next: people review the proposals on the "
-        "page of each query. "
-        "goldgrade answers nuggets --proposed lists the waiting proposals."
+        f"{pluralize(total, 'nugget')} proposed for {pluralize(len(nugget_counts), 'query', 'queries')}; "
+        f"for {n_empty:,} of these queries the model found no fact. Next: people review the proposals on "
+        "the page of each query. goldgrade answers nuggets --proposed lists the waiting proposals."
     )
     emit({"proposed": nugget_counts, "left_out": missing, "sent": sender.spending}, sentence)
 
@@ -202,12 +201,11 @@ def answers_to_grade(
     sources = parse_answer_files(answers)
     written = write_answers_to_grade(project_store(), name, sources, aspect, out, part, layout)
     sentences = (
-        f"Wrote {pluralize(written.answers, 'answer')} to "
-        f"{pluralize(written.queries, 'query', 'queries')} into {out}.",
+        f"Wrote {pluralize(written.answers, 'answer')} to {pluralize(written.queries, 'query', 'queries')} "
+        f"into {out}.",
         *describe_left_out(written.left_out, "answers"),
-        f"Next: export GOLDGRADE_PROJECT={aspect}.duckdb; goldgrade init --guide {written.guide}; "
-        f"goldgrade import corpus {out}/corpus.jsonl; goldgrade import queries {out}/queries.jsonl; "
-        f"goldgrade import run {out}/answers.trec --name answers; "
-        "goldgrade pool --systems run:answers --random-negatives 0",
+        f"Next: export GOLDGRADE_PROJECT={aspect}.duckdb; goldgrade init --guide {written.guide}; goldgrade "
+        f"import corpus {out}/corpus.jsonl; goldgrade import queries {out}/queries.jsonl; goldgrade import "
+        f"run {out}/answers.trec --name answers; goldgrade pool --systems run:answers --random-negatives 0",
     )
     show(PlainResult(sentences), as_json=written)

@@ -73,8 +73,8 @@ FailConditions = Annotated[
     list[str] | None,
     Option(
         help="Exit with 1 if this condition holds. 'MEASURE drops', 'drops significantly', 'drops by 0.02', "
-        "or 'below 0.8', also 'in any stratum' and 'with n>=30', against "
-        "--baseline or the first run. Repeatable. The exit code is 2 if nothing could be checked.",
+        "or 'below 0.8', also 'in any stratum' and 'with n>=30', against --baseline or the first run. "
+        "Repeatable. The exit code is 2 if nothing could be checked.",
         show_default="none",
     ),
 ]

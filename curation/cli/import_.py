@@ -109,9 +109,9 @@ def import_traffic_command(
     E-mail addresses, phone and card numbers, IBANs, public IP addresses, identity numbers and keys are never
     stored. A session is stored as a keyed hash only. Rows that are left out are counted by reason. Times may
     be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss, have month names as in
-    Apache's logs, and with --date-order be numeric dates such as 03/04/2026. A zone is an
-    offset such as +02:00, or a name such as Europe/Berlin or CEST. A time that cannot be read, such as a time
-    in EST, is unknown and never guessed.
+    Apache's logs, and with --date-order be numeric dates such as 03/04/2026. A zone is an offset such as
+    +02:00, or a name such as Europe/Berlin or CEST. A time that cannot be read, such as a time in EST, is
+    unknown and never guessed.
 
     \b
     Examples:
@@ -171,12 +171,10 @@ def import_judgments_command(
     Missing pairs, queries with their texts, and annotators are added and counted. An id never counts as a
     query text. Importing the same file again changes nothing; a different grade is a correction. An empty
     cell is not a judgment. A judgment is about the text in the current corpus, unless --about says otherwise.
-    With
-    --judge the grades are kept separately: they are not votes and add no pairs (`goldgrade judge`).
+    With --judge the grades are kept separately: they are not votes and add no pairs (`goldgrade judge`).
 
     With --round the file is a separate judging pass. The newest pass of each person counts, and `goldgrade
-    agreement
-    --round` compares the pass with the earlier judgments.
+    agreement --round` compares the pass with the earlier judgments.
 
     \b
     Examples:

@@ -53,10 +53,9 @@ def judge_ask(
     """Have a language model grade pairs by the guide.
 
     GOLDGRADE_LLM_URL names the endpoint. Without --send the command only says what it would send. Each call
-    contains the guide with its examples, a query with its information need, and one
-    document. The command sends nothing about
-    a query that a release seals. No pair is paid for twice: the same command continues where the last run
-    ended.
+    contains the guide with its examples, a query with its information need, and one document. The command
+    sends nothing about a query that a release seals. No pair is paid for twice: the same command continues
+    where the last run ended.
 
     An answer without a grade of the scale counts as cannot-tell. Some pairs are sent twice, in different
     forms, to check the model's consistency. A judge's grades never count as votes.
@@ -98,8 +97,8 @@ def judge_plan(
     """Open the round whose human grades correct a judge.
 
     The round JUDGE-people contains the pooled pairs of randomly sampled queries, about --people pairs in
-    total. Once all its
-    pairs are graded and frozen, `goldgrade evaluate --judge` corrects the judge's grades by them.
+    total. Once all its pairs are graded and frozen, `goldgrade evaluate --judge` corrects the judge's grades
+    by them.
 
     --differences opens a second round, JUDGE-people-differences, with pairs on which judge and people differ
     most. These grades do not correct the judge. Annotators see nothing about the judge.

@@ -49,9 +49,8 @@ def backup(
 ) -> None:
     """Copy the project to a file while people grade. The checksums of the copy are written next to the copy.
 
-    The command reads the whole copy to check it before the copy gets its
-    name. The copy contains hashes of passwords,
-    sealed grades and the key that signs cookies, so only you can read it.
+    The command reads the whole copy to check it before the copy gets its name. The copy contains hashes of
+    passwords, sealed grades and the key that signs cookies, so only you can read it.
 
     \b
     Examples:

@@ -96,9 +96,9 @@ def people_add(
 ) -> None:
     """Add a person who can sign in. The command asks for the password twice.
 
-    With --link people choose their own password with a link that works once, within 7
-    days. With --email people
-    sign in through the app's identity provider, and have no password unless --password-stdin gives one.
+    With --link people choose their own password with a link that works once, within 7 days. With --email
+    people sign in through the app's identity provider, and have no password unless --password-stdin gives
+    one.
 
     \b
     Examples:
@@ -138,9 +138,8 @@ def people_set(
     sign-ins.
 
     Anyone who is deactivated or becomes an evaluator no longer judges: open items go to the other annotators
-    of the round. The last lead cannot lose the role of lead. A new link replaces the previous link; a
-    person may
-    have several addresses.
+    of the round. The last lead cannot lose the role of lead. A new link replaces the previous link; a person
+    may have several addresses.
 
     \b
     Examples:

@@ -104,10 +104,10 @@ def write_command(
     their source, and the state of unanswerable queries.
 
     --per-document: one call writes all questions of a document. The model must quote the answer from the
-    document.
-    A second call, to the model of --check-model or of GOLDGRADE_LLM_CHECK_URL, sees the question with its
-    document and BM25's first ten documents, but not the quote. The question is kept if one of these documents
-    answers it, and each document that does becomes a candidate. Rejected questions are kept with the reason.
+    document. A second call, to the model of --check-model or of GOLDGRADE_LLM_CHECK_URL, sees the question
+    with its document and BM25's first ten documents, but not the quote. The question is kept if one of these
+    documents answers it, and each document that does becomes a candidate. Rejected questions are kept with
+    the reason.
 
     A person's task has a document of a region and a style: 1–2 words, 3–4 words or a natural question, with
     proper names or in generic terms. The tasks take regions in the order of searches × documents; each region

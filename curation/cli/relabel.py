@@ -51,9 +51,8 @@ def relabel_plan(
 ) -> None:
     """Plan the pairs that this quarter judges again. Nothing changes for annotators until the plan is opened.
 
-    Three quarters of the planned pairs are the stalest pairs of the gold set; the other
-    pairs are drawn at random.
-    Queries that the logs no longer contain are replaced by new queries.
+    Three quarters of the planned pairs are the stalest pairs of the gold set; the other pairs are drawn at
+    random. Queries that the logs no longer contain are replaced by new queries.
 
     With --due the exit code is 0 if nothing is due, 3 if re-labeling is due, and 1 or 2 after an error.
     --stored shows grades, so do not show its output to annotators. Grades of parts that a release seals are

@@ -44,9 +44,9 @@ def sample(
     equally often stay in one band. Each query is stored with its inclusion probability. The sample becomes
     the current one; earlier samples stay stored.
 
-    With `--top-up` a
-    stratum that is too small gets more queries. Each `--quota` is then a minimum, no earlier query is lost,
-    and all probabilities stay correct. Seed, strata and limits stay as in the current sample.
+    With `--top-up` a stratum that is too small gets more queries. Each `--quota` is then a minimum, no
+    earlier query is lost, and all probabilities stay correct. Seed, strata and limits stay as in the current
+    sample.
 
     \b
     Examples:

@@ -145,8 +145,7 @@ def find_address_problems(name: str, url: str, key_name: str, example: str) -> l
     if "@" in parts.netloc or parts.query or parts.fragment:
         return [
             f"{name} contains a user name, a password or parameters. Give only the address, and put the key "
-            "into "
-            f"{key_name}."
+            f"into {key_name}."
         ]
     return []
 

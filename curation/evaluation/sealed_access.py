@@ -153,9 +153,8 @@ def check_access(store: Store, request: SealedRequest, all_figures: bool = True)
     if request.rounded and all_figures:
         raise RefusedError(
             f"{request.actor} has the role evaluator. Only leads see full results on {request.parts} of the "
-            "release "
-            f"{name!r}, because they can reveal single grades of a sealed part. Evaluators get one rounded "
-            "figure per system."
+            f"release {name!r}, because they can reveal single grades of a sealed part. Evaluators get one "
+            "rounded figure per system."
         )
     if request.rounded and request.evaluated != request.sealed[:1]:
         raise RefusedError(

@@ -77,8 +77,8 @@ def find_version(cursor: Cursor, prefix: str) -> Guide:
     if len(matching) > 1:
         hashes = ", ".join(version.guide_hash[: len(prefix) + 4] for version in matching)
         raise InputError(
-            f"Several guides have a hash that begins with {prefix!r}: "
-            f"{hashes}. Give more characters of the hash."
+            f"Several guides have a hash that begins with {prefix!r}: {hashes}. Give more characters of the "
+            "hash."
         )
     return load_guide(cursor, matching[0].guide_hash)
 

@@ -239,7 +239,7 @@ def _refuse_changed(inputs: AuditInputs, settings: Mapping[str, Any]) -> None:
     changed = [name for name, stored in inputs.systems.items() if current[name] != stored]
     if changed:
         raise RefusedError(
-            f"{', '.join(changed)}: the settings differ from the latest pool "
-            f"({inputs.pool_id[:8]}). Name the pool's model with --model, choose other systems with "
-            "--systems, or build the pool again with `goldgrade pool`."
+            f"{', '.join(changed)}: the settings differ from the latest pool ({inputs.pool_id[:8]}). Name "
+            "the pool's model with --model, choose other systems with --systems, or build the pool again "
+            "with `goldgrade pool`."
         )

@@ -153,7 +153,7 @@ class HardNegatives:
             "relevant one.",
             f"{len(self.queries) - self.enough:,} of "
             f"{pluralize(len(self.queries), 'query has', 'queries have')} fewer than {self.want} hard "
-            f"negatives.",
+            "negatives.",
             *(f"{count:,} {reason}" for reason, count in self.left_out.items()),
             *filter(None, [describe_withheld_pairs(self.sealed, "query", "queries")]),
         ]

@@ -163,8 +163,8 @@ def insert_account(cursor: Cursor, name: str, role: str, author: str) -> Annotat
         cursor.execute("UPDATE annotators SET imported = false, role = ? WHERE name = ?", [role, name])
     elif not known.active:
         raise RefusedError(
-            f"The annotator {name!r} already exists and is deactivated. "
-            "Activate this person, or choose a different name.",
+            f"The annotator {name!r} already exists and is deactivated. Activate this person, or choose a "
+            "different name.",
             command=f"`goldgrade people set {name} --activate` lets this person sign in again.",
         )
     else:

@@ -75,8 +75,7 @@ class PoolRequest:
         None,
         "Stop words that bm25 keeps from now on",
         "Stop words that bm25 searches for from now on, or none. Keep words such as where or which, "
-        "separated "
-        "by commas, if they are names in the documents. Evaluations of bm25 keep these words, too.",
+        "separated by commas, if they are names in the documents. Evaluations of bm25 keep these words, too.",
         choices=(*sorted(STOP_WORDS),),
         unset="as before; none in a new project",
         metavar="WORDS",

@@ -65,9 +65,8 @@ class QuestionRequest:
     strata: str | None = option(
         None,
         "Strata of the documents",
-        "Strata of the documents: a field, or region. Each stratum gives the same number of "
-        "documents. region takes the "
-        "regions of the coverage map.",
+        "Strata of the documents: a field, or region. Each stratum gives the same number of documents. "
+        "region takes the regions of the coverage map.",
         unset="none",
     )
     share: float = option(

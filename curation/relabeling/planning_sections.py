@@ -48,8 +48,8 @@ def list_due(calendar: RelabelingCalendar) -> list[str]:
         lines.append(f"The re-labeling of {earlier.quarter} is still open: {done} Finish or close the round.")
     if work is not None and work.state == UNFINISHED:
         lines.append(
-            f"The round {work.round!r} was closed with {work.whole:,} of "
-            f"{pluralize(work.pairs, 'pair')} judged. The other pairs stay due: reopen the round."
+            f"The round {work.round!r} was closed with {work.whole:,} of {pluralize(work.pairs, 'pair')} "
+            "judged. The other pairs stay due: reopen the round."
         )
     if not calendar.is_due:
         return lines if calendar.stale else [*lines, f"No re-labeling is due in {calendar.quarter}."]

@@ -134,8 +134,8 @@ def _missing(store: Store, name: str, texts: Sequence[HashedText]) -> list[Hashe
         return []
     with store.reading() as cursor, reading_arrow(cursor, wanted_texts=hashes):
         rows = cursor.execute(
-            "SELECT position FROM wanted_texts "
-            "ANTI JOIN (SELECT text_hash FROM embeddings WHERE model = ?) stored USING (text_hash)",
+            "SELECT position FROM wanted_texts ANTI JOIN (SELECT text_hash FROM embeddings WHERE model = ?) "
+            "stored USING (text_hash)",
             [name],
         ).fetchall()
     return [texts[position] for (position,) in sorted(rows)]
@@ -174,8 +174,8 @@ def _append(cursor: Cursor, name: str, text_hashes: Sequence[str], vectors: Vect
     rows = pa.table({"text_hash": list(text_hashes), "vector": values})
     with reading_arrow(cursor, embedded=rows):
         cursor.execute(
-            "INSERT INTO embeddings SELECT ?, text_hash, vector FROM embedded "
-            "ANTI JOIN (SELECT text_hash FROM embeddings WHERE model = ?) stored USING (text_hash)",
+            "INSERT INTO embeddings SELECT ?, text_hash, vector FROM embedded ANTI JOIN (SELECT text_hash "
+            "FROM embeddings WHERE model = ?) stored USING (text_hash)",
             [name, name],
         )
 

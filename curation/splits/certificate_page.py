@@ -53,8 +53,7 @@ def summarize_certificate(certificate: Certificate) -> list[str]:
         *sentences,
         f"{pluralize(certificate.queries, 'query forms', 'queries form')} "
         f"{pluralize(certificate.groups, 'leakage group')}, the largest of "
-        f"{pluralize(certificate.largest, 'query', 'queries')}. "
-        "No group is divided.",
+        f"{pluralize(certificate.largest, 'query', 'queries')}. No group is divided.",
         f"Parts: {'; '.join(sizes)}.",
     ]
 

@@ -111,9 +111,8 @@ def _sample_project(cursor: Cursor, release: FrozenRelease, evaluated: Collectio
     query_ids = tuple(sorted(frame))
     if len(graded_ids) == len(query_ids):
         raise RefusedError(
-            f"People graded all {pluralize(len(query_ids), 'query', 'queries')} that the judge could "
-            "grade, so the judge has nothing to add. A judge helps only on queries that people did not "
-            "grade: "
+            f"People graded all {pluralize(len(query_ids), 'query', 'queries')} that the judge could grade, "
+            "so the judge has nothing to add. A judge helps only on queries that people did not grade: "
             "draw more queries (`goldgrade sample --top-up`), pool these queries, and import the judge's "
             "judgments."
         )

@@ -71,8 +71,8 @@ class JudgeAgreement:
         lines.append(
             f"Compared: {pluralize(counts['compared'], 'pair')} of "
             f"{pluralize(counts['queries'], 'query', 'queries')}. The judge graded "
-            f"{pluralize(counts['judged'], 'pair')}; no person graded {counts['ungraded']:,} of these pairs. "
-            f"People graded {counts['not_judged']:,} pairs that the judge did not grade."
+            f"{pluralize(counts['judged'], 'pair')}; no person graded {counts['ungraded']:,} of these "
+            f"pairs. People graded {counts['not_judged']:,} pairs that the judge did not grade."
         )
         reasons = {
             "the judge could not tell": counts["cannot_tell"],

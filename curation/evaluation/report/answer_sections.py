@@ -59,9 +59,8 @@ def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
         score = run.overall.get(WEIGHTED)
         if score is not None:
             findings.append(
-                f"{run.name}: {WEIGHTED} {format_figure(score.estimate)} with the judge's grades, "
-                f"corrected by people's grades of {score.sampled:,} of "
-                f"{pluralize(score.everything, 'answer')}."
+                f"{run.name}: {WEIGHTED} {format_figure(score.estimate)} with the judge's grades, corrected "
+                f"by people's grades of {score.sampled:,} of {pluralize(score.everything, 'answer')}."
             )
     return findings
 

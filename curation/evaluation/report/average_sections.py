@@ -14,8 +14,7 @@ from curation.releases.coverage import describe_map
 AGGREGATION_REMARK = (
     "Overall is the mean over queries. Macro and median summarize the means of the strata; worst is the "
     "lowest mean of any stratum with ten or more queries. A stratum with few queries has an uncertain mean, "
-    "so "
-    "the worst mean is uncertain, too."
+    "so the worst mean is uncertain, too."
 )
 
 

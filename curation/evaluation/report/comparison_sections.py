@@ -52,10 +52,9 @@ def _compare_overall(evaluation: Evaluation, measure: str, compared: Sequence[Co
         columns = ("system", measure, "group", "possible ranks")
         tables.insert(0, Table("Systems that share a letter cannot be distinguished", columns, rows))
     sentence = (
-        "Differences compare values for the same queries. "
-        "The p value is from Fisher's randomisation test, with Holm's correction for "
-        f"{pluralize(len(compared), 'pair')}. “Detects” is the smallest difference that this many queries "
-        "would find 80 % of the time."
+        "Differences compare values for the same queries. The p value is from Fisher's randomisation test, "
+        f"with Holm's correction for {pluralize(len(compared), 'pair')}. “Detects” is the smallest "
+        "difference that this many queries would find 80 % of the time."
     )
     runs = evaluation.runs
     by_text = {run.name: any(file.chunks and file.chunks.twice for file in run.files) for run in runs}

@@ -19,13 +19,12 @@ def make_judge_sections(
     if judged is None:
         return []
     sentence = (
-        f"The judge {judged.judge} graded {graded} {pluralize(judged.everything, 'query', 'queries')}, "
-        f"and people graded {judged.people:,} of these queries. People's grades correct the judge's grades, "
-        "so a poor judge makes intervals wider, not wrong. Do not trust the interval if the judge "
-        "differs from people on fewer than 10 of these queries. “Saved” is how many more queries people "
-        "would have to grade for an equally narrow interval without the judge. If it is below 0, use the "
-        "values "
-        f"from people's grades alone.{note}"
+        f"The judge {judged.judge} graded {graded} {pluralize(judged.everything, 'query', 'queries')}, and "
+        f"people graded {judged.people:,} of these queries. People's grades correct the judge's grades, so "
+        "a poor judge makes intervals wider, not wrong. Do not trust the interval if the judge differs "
+        "from people on fewer than 10 of these queries. “Saved” is how many more queries people would have "
+        "to grade for an equally narrow interval without the judge. If it is below 0, use the values from "
+        f"people's grades alone.{note}"
     )
     if judged.not_drawn:
         sentence += f"\n{explain_undrawn_pairs(judged)}"

@@ -78,8 +78,7 @@ def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
             queries = pluralize(facts.ties.mattering, "query", "queries")
             yield (
                 f"{facts.source}: a different order of documents with equal scores would change the values "
-                "of "
-                f"{queries}."
+                f"of {queries}."
             )
 
 

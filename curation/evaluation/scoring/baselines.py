@@ -189,9 +189,8 @@ def _refuse_engine_documents(release: FrozenRelease, request: BaselineRequest, n
     if request.engine is None and release.header.get("held"):
         raise RefusedError(
             f"This is not possible on the release {request.release!r}: its corpus has only documents that "
-            "search "
-            f"engines returned, and {', '.join(names)} would treat these documents as the whole corpus. "
-            "Query the engine instead, with --engine."
+            f"search engines returned, and {', '.join(names)} would treat these documents as the whole "
+            "corpus. Query the engine instead, with --engine."
         )
 
 

@@ -102,10 +102,9 @@ class RunImport:
         if self.gaps:
             order = "score, as in trec_eval" if self.fields.score else "rank"
             yield (
-                f"Note: the lists of {pluralize(self.gaps, 'query', 'queries')} have missing "
-                "ranks. These lists were "
-                f"ordered by {order}. Compare the number of results with the original if lines may have been "
-                "lost."
+                f"Note: the lists of {pluralize(self.gaps, 'query', 'queries')} have missing ranks. These "
+                f"lists were ordered by {order}. Compare the number of results with the original if lines "
+                "may have been lost."
             )
         if self.against_scores:
             yield (

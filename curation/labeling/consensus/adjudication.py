@@ -37,8 +37,8 @@ from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_even
 from curation.store.documents import documents_by_hash
 
 BUSY = (
-    "Other reviewers decided pairs while goldgrade read the "
-    "file. No decision of the file was stored. Try again."
+    "Other reviewers decided pairs while goldgrade read the file. No decision of the file was stored. Try "
+    "again."
 )
 UNJUDGED = "nobody has judged this pair"
 UNDISPUTED = "not disputed"
@@ -220,9 +220,9 @@ def describe_overtaking(decision: ReviewerDecision) -> str:
     """Return the message for a reviewer who had a pair on screen when another reviewer decided it."""
     grade = "that no grade can be given" if decision.grade is None else f"grade {decision.grade}"
     return (
-        f"{decision.reviewer} decided this pair while you had it open. The decision is {grade}, "
-        f"because “{decision.reason}”. "
-        "Your decision was not saved. Look at the pair again, and decide again if you disagree."
+        f"{decision.reviewer} decided this pair while you had it open. The decision is {grade}, because "
+        f"“{decision.reason}”. Your decision was not saved. Look at the pair again, and decide again if you "
+        "disagree."
     )
 
 

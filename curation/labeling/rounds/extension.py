@@ -162,8 +162,9 @@ def _explain_nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> st
     round_name = inputs.state.round
     if joined:
         return (
-            f"No items of {round_name} can move to {', '.join(joined)}: open items were started or come up "
-            "next, everyone has the same number, or the new people saw the items in practice."
+            f"No items of {round_name} can move to {', '.join(joined)}: open items were started or come "
+            "next, all annotators have the same number of items, or the new people saw the items in "
+            "practice."
         )
     reasons = (f"{count:,} {reason}" for reason, count in inputs.new_candidates.left_out.items())
     reason_text = "; ".join(reasons) or "there are no new candidates"

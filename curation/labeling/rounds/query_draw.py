@@ -144,8 +144,8 @@ def draw_queries(strata: Mapping[str, str], size: int, seed: int, units: Mapping
 def read_draws(cursor: Cursor) -> list[QueryDraw]:
     """Read the project's draws, newest first."""
     rows = cursor.execute(
-        "SELECT json_extract(parameters, 'query_draw') FROM rounds "
-        "WHERE json_exists(parameters, 'query_draw') ORDER BY sequence DESC"
+        "SELECT json_extract(parameters, 'query_draw') FROM rounds WHERE json_exists(parameters, "
+        "'query_draw') ORDER BY sequence DESC"
     ).fetchall()
     return [load_draw(json.loads(row[0])) for row in rows]
 

@@ -19,7 +19,7 @@ from curation.labeling.rounds.items import RoundItem
 from curation.labeling.rounds.transfer import ItemGroup, TransferBuilder, TransferInputs, TransferPlan
 from curation.store import COMMAND_LINE, Cursor, Store
 
-SEEN = "items stay, because the annotator has seen them (skipped, or answer undone)"
+SEEN = "items stay, because the annotator has seen them (item skipped, or answer undone)"
 SEEN_BY_ALL = "items stay, because every other annotator already has the pair"
 PRACTISED = "items stay, because all other annotators know their grade from practice"
 

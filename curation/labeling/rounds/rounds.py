@@ -110,9 +110,8 @@ def refuse_unable_annotators(annotators: Sequence[Annotator]) -> None:
     inactive = [annotator.name for annotator in annotators if not annotator.active]
     if inactive:
         raise RefusedError(
-            f"{', '.join(inactive)} cannot sign in, because a lead deactivated the "
-            "account. Leave deactivated people "
-            "out of the round, or activate them first.",
+            f"{', '.join(inactive)} cannot sign in, because a lead deactivated the account. Leave "
+            "deactivated people out of the round, or activate them first.",
             command="`goldgrade people set NAME --activate` activates an annotator.",
         )
     imported = [annotator.name for annotator in annotators if annotator.imported]

@@ -42,9 +42,9 @@ class DrawRequest:
     strata: Sequence[str] = option(
         ("band",),
         "Dimensions of the strata",
-        "Dimensions whose values, crossed, make the strata. Choose from band, segment, length, "
-        "cluster, tag:NAME and field:NAME. "
-        "A cluster is a region of the coverage map. field:NAME is an additional field of the log.",
+        "Dimensions whose values, crossed, make the strata. Choose from band, segment, length, cluster, "
+        "tag:NAME and field:NAME. A cluster is a region of the coverage map. field:NAME is an additional "
+        "field of the log.",
         is_comma_separated=True,
         accepts_others=True,
     )

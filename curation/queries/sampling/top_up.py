@@ -136,8 +136,8 @@ def _allocate_top_up(frame: Frame, earlier: SampleReport, request: TopUpRequest)
     if additional > sum(capacities):
         raise InputError(
             f"The requested size needs {pluralize(additional, 'query', 'queries')} beyond the "
-            f"{sum(min_sizes):,} of the sample "
-            f"and its quotas, but the other strata have only {sum(capacities):,} left."
+            f"{sum(min_sizes):,} of the sample and its quotas, but the other strata have only "
+            f"{sum(capacities):,} left."
         )
     weights = compute_weights(str(earlier.parameters["allocation"]), traffic)
     additions = allocate(additional, capacities, weights)

@@ -346,9 +346,8 @@ def _store_release(
             differing = sorted(table for table in {**frozen, **sums} if frozen.get(table) != sums.get(table))
             raise RefusedError(
                 f"The release {name!r} already exists with different content (release id {stored[0][:12]}…; "
-                "the new id "
-                f"would be {release_id[:12]}…). Parts that differ: {', '.join(differing)}. A release "
-                "never changes: choose another name."
+                f"the new id would be {release_id[:12]}…). Parts that differ: {', '.join(differing)}. A "
+                "release never changes: choose another name."
             )
         if not cursor.execute("SELECT 1 FROM release_parts WHERE release_id = ?", [release_id]).fetchone():
             for table, text in texts.items():

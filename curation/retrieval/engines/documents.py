@@ -59,8 +59,8 @@ class CorpusRefresh:
         """Return sentences with the number of fetched documents, and the stored version of the corpus."""
         total = self.changed + self.gone + self.unchanged
         return [
-            f"{pluralize(total, 'document')} of the engine {self.engine!r} "
-            f"fetched again: {self.changed:,} changed, {self.gone:,} gone, {self.unchanged:,} unchanged.",
+            f"{pluralize(total, 'document')} of the engine {self.engine!r} fetched again: {self.changed:,} "
+            f"changed, {self.gone:,} gone, {self.unchanged:,} unchanged.",
             f"The corpus has {pluralize(self.documents, 'document')}; its snapshot is {self.snapshot}.",
         ]
 
@@ -108,8 +108,7 @@ def fetch_documents(
         names = join_names(sorted(sources_without_text[0]), 20) or "none"
         raise InputError(
             f"No document of the engine {client.engine.name!r} has a title or a text. The documents have "
-            f"the fields "
-            f"{names}: name the title and text fields under “fields”."
+            f"the fields {names}: name the title and text fields under “fields”."
         )
     n_without_text = len(sources_without_text)
     left_out = {GONE: len(set(ids)) - len(documents) - n_without_text, NO_TEXT: n_without_text}

@@ -70,13 +70,13 @@ WHERE list_contains($log, import_id) AND time IS NOT NULL AND session >= $low AN
 ORDER BY session, time, place, line
 """
 _MOVES = (
-    "INSERT INTO traffic SELECT * EXCLUDE (reason) FROM traffic_set_aside "
-    "SEMI JOIN moved_rows USING (import_id, line)",
+    "INSERT INTO traffic SELECT * EXCLUDE (reason) FROM traffic_set_aside SEMI JOIN moved_rows USING "
+    "(import_id, line)",
     "DELETE FROM traffic_set_aside WHERE (import_id, line) IN (SELECT import_id, line FROM moved_rows)",
     "INSERT INTO traffic_set_aside SELECT t.*, m.reason FROM traffic t JOIN moved_rows m "
     "ON t.import_id = m.import_id AND t.line = m.line WHERE m.reason <> ''",
-    "DELETE FROM traffic WHERE (import_id, line) IN "
-    "(SELECT import_id, line FROM moved_rows WHERE reason <> '')",
+    "DELETE FROM traffic WHERE (import_id, line) IN (SELECT import_id, line FROM moved_rows WHERE reason <> "
+    "'')",
 )
 
 
@@ -307,7 +307,7 @@ def _store_counts(cursor: Cursor, import_id: str, changing: set[str]) -> None:
     counts_sql = "SELECT reason, count(*) FROM traffic_set_aside WHERE import_id = ? GROUP BY reason"
     counts |= dict(cursor.execute(counts_sql, [import_id]).fetchall())
     cursor.execute(
-        "UPDATE traffic_imports SET left_out = $left_out, "
-        "rows = (SELECT count(*) FROM traffic WHERE import_id = $import) WHERE import_id = $import",
+        "UPDATE traffic_imports SET left_out = $left_out, rows = (SELECT count(*) FROM traffic WHERE "
+        "import_id = $import) WHERE import_id = $import",
         {"left_out": canonical_json(counts), "import": import_id},
     )
