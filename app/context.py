@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from curation.core import log
-from curation.core.default_paths import VARIABLES, find_project_file
+from curation.core.default_paths import PROJECT_VARIABLE, find_project_file
 from curation.core.errors import CurationError, InputError, StoreBusyError
 from curation.store import Store, open_store
 
-PROJECT = VARIABLES[0]
+PROJECT = PROJECT_VARIABLE
 """The environment variable that names the project's file."""
 BACKUP_TO = "GOLDGRADE_BACKUP_TO"
 """The environment variable with the folder for scheduled backups. If unset, no backups are scheduled."""
@@ -65,7 +65,7 @@ def project_name() -> str:
     """Return the project's name: its file's name, or the folder's name if the file has a default name."""
     path = find_project_file().absolute()
     names = [path.stem, path.parent.name, path.parent.parent.name]
-    default_names = {"", "goldgrade", "goldset", "project", "data"}
+    default_names = {"", "goldgrade", "project", "data"}
     return next((name for name in names if name not in default_names), path.stem)
 
 

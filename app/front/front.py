@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
 from html import escape
-from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -30,17 +29,6 @@ from curation.store import Annotator
 STREAMLIT_PATHS = frozenset({"_stcore", "component", "media", "static", "auth", "oauth2callback"})
 """The first parts of the paths that Streamlit answers itself."""
 API = "/api/"
-MOVED_PAGES = {
-    "/answers": "/write?part=Answers",
-    "/backup": "/settings?part=Backup",
-    "/coverage": "/queries?part=Coverage",
-    "/guide": "/settings?part=Guide",
-    "/my-consistency": "/label?show=consistency",
-    "/people": "/team",
-    "/pool": "/queries?part=Pool",
-    "/relabel": "/releases?stage=Re-label",
-}
-"""Old address of a page → new address of the same content; the other parameters of the address stay."""
 
 
 class Front:
@@ -81,10 +69,6 @@ class Front:
     def _respond_to_page(self, path: str, query: bytes, account: Annotator, headers: Headers) -> Response:
         own_pages = list_pages(account.role)
         first_page = own_pages[0]
-        if path in MOVED_PAGES:
-            path, _, new_query = MOVED_PAGES[path].partition("?")
-            parameters = dict(parse_qsl(new_query)) | dict(parse_qsl(query.decode("latin-1")))
-            return RedirectResponse(f"{path}?{urlencode(parameters)}", 307)
         page = first_page if path == "/" else self._pages.get(path)
         if page is None:
             return explain_missing_page(path, first_page)

@@ -19,7 +19,6 @@ from types import FrameType
 from curation import GC_THRESHOLDS
 from curation.cli import invocation, program
 from curation.core.characters import show_controls
-from curation.core.default_paths import describe_former_variables
 from curation.core.errors import CurationError, InputError
 
 MODULES = {
@@ -49,8 +48,6 @@ def main() -> None:
     os.umask(0o077)  # a project, its log and every report hold what people wrote
     try:
         _refuse_broken_arguments()
-        for sentence in describe_former_variables(os.environ):
-            print(f"goldgrade: {sentence}", file=sys.stderr)
         add_commands(sys.argv[1:])
         program.app()
     except CurationError as error:

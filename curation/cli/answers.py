@@ -115,7 +115,7 @@ def answers_nuggets(
     calls: MaxCalls = None,
     parallel: Parallel = 4,
     proposed: Annotated[
-        bool, switch("--proposed", "List waiting proposals, and count accepted ones.")
+        bool, switch("--proposed", "List waiting proposals, and count reviewed ones.")
     ] = False,
 ) -> None:
     """Have a model propose the facts that a good answer has.
@@ -162,10 +162,12 @@ def _print_proposals() -> None:
     from curation.labeling.written_answers.proposals import describe_reviews, read_proposals
 
     proposals = project_store().read(read_proposals)
-    waiting = [proposal for proposal in proposals if proposal.written is None]
+    waiting = [proposal for proposal in proposals if not proposal.is_reviewed]
     rows = tuple((proposal.query_id, proposal.model, len(proposal.proposed)) for proposal in waiting)
     table = Table("Proposals that nobody has reviewed", ("query", "model", "nuggets"), rows)
-    listed = [{"query_id": row.query_id, "model": row.model, "taken": row.review_counts} for row in proposals]
+    listed = [
+        {"query_id": row.query_id, "model": row.model, "reviewed": row.is_reviewed} for row in proposals
+    ]
     sentences = describe_reviews(proposals) or ["No model has proposed nuggets."]
     show(PlainResult(tuple(sentences), (table,)), as_json={"proposals": listed})
 

@@ -62,7 +62,7 @@ def export(
         refuse_unused(context, f"only {formats} have negatives", "negatives")
     with progress_bar("export") as progress:
         request = replace(request, name=name, format=format)
-        exported = export_release(release_store(), request, out, actor(), progress)
+        exported = export_release(release_store(), request, out, progress, actor())
     sentences = [f"The export is in {exported.out}. release id: {exported.release_id}"]
     if any(file.endswith((".csv", ".tsv")) for file in exported.files):
         sentences.insert(0, NO_FORMULAS)
@@ -74,5 +74,5 @@ def _pack_release(name: str, out: Path) -> None:
     from curation.releases.export.pack import pack_release
 
     with progress_bar() as progress:
-        packed = pack_release(project_store(), name, out, actor(), progress, reason=seal_reason())
+        packed = pack_release(project_store(), name, out, progress, actor(), reason=seal_reason())
     show(packed)

@@ -16,19 +16,15 @@ from curation.ingest.requests import ImportRequest
 from curation.store import Rehearsal, Store
 
 Encoding = Annotated[str, option(ImportRequest, "encoding")]
-Columns = Annotated[str | None, option(ImportRequest, "columns")]
-NoHeader = Annotated[bool, option(ImportRequest, "no_header")]
 Format = Annotated[str | None, option(ImportRequest, "format")]
 DryRun = Annotated[
     bool, switch("--dry-run", "Show what the command would do, or what is wrong. Change nothing.")
 ]
 
 
-def get_layout(
-    format: str | None, encoding: str = "utf-8", columns: str | None = None, no_header: bool = False
-) -> FileLayout:
+def get_layout(format: str | None, encoding: str) -> FileLayout:
     """Return the file layout described by the options."""
-    return ImportRequest(format=format, encoding=encoding, columns=columns, no_header=no_header).layout
+    return ImportRequest(format=format, encoding=encoding).layout
 
 
 def map_option(*fields: str) -> Any:

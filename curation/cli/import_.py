@@ -85,8 +85,7 @@ def import_traffic_command(
     path: Annotated[
         str | None,
         Argument(
-            help=f"A log of queries: {RECORDS}; UBI; or the log of a web server or a search engine. A "
-            "folder of log files counts as one log.",
+            help=f"A log of queries: {RECORDS}; UBI; or the log of a web server or a search engine.",
             show_default=False,
         ),
     ] = None,
@@ -103,9 +102,6 @@ def import_traffic_command(
     and --delete removes a log, such as a log that was imported twice. Samples that were drawn from a deleted
     log keep their queries and probabilities.
 
-    A folder is imported as one log, and a session may continue in the next file. The next import of the
-    folder reads only new files; a changed file is refused.
-
     E-mail addresses, phone and card numbers, IBANs, public IP addresses, identity numbers and keys are never
     stored. A session is stored as a keyed hash only. Rows that are left out are counted by reason. Times may
     be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss, have month names as in
@@ -118,7 +114,7 @@ def import_traffic_command(
       goldgrade import traffic queries.csv --map query=q --map time=asked_at --map count=n
       goldgrade import traffic ubi_queries.json.gz
       goldgrade import traffic /var/log/nginx/access.log
-      goldgrade import traffic shop-logs/searches --map session=visitor
+      goldgrade import traffic searches.parquet --map session=visitor
       goldgrade import traffic excite-small.log --no-header --columns session,time,query
       goldgrade import traffic us-shop.csv --map time=asked_on --date-order mdy
       goldgrade import traffic shop.csv --map metadata=device --map metadata=country
@@ -269,14 +265,13 @@ def import_collection_command(
 ) -> None:
     """Import a test collection. A collection has documents, queries with information needs, and judgments.
 
-    The command reads TREC's SGML and XML, SMART, and folders of BEIR and Hugging Face. The command reports
-    the recognized kind of each file, and the files that it passed over. The import is first tried on a copy
+    The command reads TREC's SGML and XML, and folders of BEIR and Hugging Face. The command reports the
+    recognized kind of each file, and the files that it passed over. The import is first tried on a copy
     of the project: if anything is wrong, nothing is imported.
 
     \b
     Examples:
       goldgrade import collection beir/scifact --annotator scifact --grade-map 1=3 --dry-run
-      goldgrade import collection cisi --annotator cisi --grade-map 1=2
       goldgrade import collection trec-robust --annotator nist --encoding latin-1 --skip-unknown
     """
     from curation.operations.import_collection import import_collection

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from typer import Argument, Context, Option, Typer
 from typer.core import TyperGroup
 
-from curation.cli.invocation import actor, project_store, refuse_unused, seal_reason
+from curation.cli.invocation import actor, project_store, refuse_unused
 from curation.cli.language_model import NOT_SENT, Send
 from curation.cli.options import Seed, switch, with_options_of
 from curation.cli.output import note, show
@@ -132,30 +132,21 @@ def judge_show(
         str | None,
         Argument(metavar="JUDGE", help="Name of the judge. Without a name, the command lists the judges."),
     ] = None,
-    release: Annotated[
-        str | None,
-        Option(help="Compare with this release's grades.", show_default="the live project's consensus"),
-    ] = None,
-    part: Annotated[
-        str | None,
-        Option(help="A part of the release, or all.", show_default="all parts that are not sealed"),
-    ] = None,
     seed: Seed = 0,
 ) -> None:
     """Show how well a judge, such as a model, agrees with people. Without a name the command lists the
     judges.
 
     The judge's grades are compared with the consensus by the coefficients of `goldgrade agreement` with their
-    intervals. The report also has the agreement among people on the same pairs, the confusion of grades,
-    figures by query type and by grade, and the number of the judge's pairs that people graded. Queries whose
-    grades a release seals are left out. `goldgrade judge NAME` is short for `goldgrade judge show NAME`.
+    intervals. The report also has the agreement among people on the same pairs, the confusion of grades, and
+    the number of the judge's pairs that people graded. Queries whose grades a release seals are left out.
+    `goldgrade judge NAME` is short for `goldgrade judge show NAME`.
 
     \b
     Examples:
       goldgrade judge show
       goldgrade judge show gpt-5
-      goldgrade judge show gpt-5 --release v1 --part dev --json
-      goldgrade judge show gpt-5 --release v1 --part test --reason "Trust the judge?"
+      goldgrade judge show gpt-5 --json
     """
     from curation.evaluation.llm_judges.judge_judgments import NO_JUDGE, list_judges
     from curation.evaluation.llm_judges.measure_agreement import measure_judge_agreement
@@ -163,14 +154,7 @@ def judge_show(
 
     store = project_store()
     if name is None:
-        refuse_unused(
-            context,
-            "without a judge, the command only lists judges; name a judge",
-            "release",
-            "part",
-            "reason",
-            "seed",
-        )
+        refuse_unused(context, "the command only lists judges; name a judge", "seed")
         with store.reading() as cursor:
             judges, compared = list_judges(cursor), compare_judges(cursor)
         columns = ("judge", "pairs", "cannot tell", "queries", "guides", "last grades (UTC)")
@@ -179,8 +163,4 @@ def judge_show(
         sentences = () if judges else (f"The project has no judge. {NO_JUDGE}",)
         show(PlainResult(sentences, tuple(tables)), as_json={"judges": judges, "side_by_side": compared})
         return
-    if release is None:
-        refuse_unused(context, "a reason is only for sealed parts of a release; add --release", "reason")
-    if part is not None and release is None:
-        raise InputError("--part names a part of a release: name the release with --release.")
-    show(measure_judge_agreement(store, name, release, part, seal_reason(), seed, actor()))
+    show(measure_judge_agreement(store, name, seed))

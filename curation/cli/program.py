@@ -12,8 +12,7 @@ from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from curation import __version__
 from curation.cli.invocation import JSON, begin_call, list_unread_options
-from curation.cli.renamed import explain_renamed
-from curation.core.default_paths import DEFAULTS, find_project_file
+from curation.core.default_paths import DEFAULT_PROJECT, PROJECT_VARIABLE, find_project_file
 
 STEPS = {
     "Set up": ["init", "start", "status", "guide"],
@@ -87,9 +86,6 @@ class ProgramGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         own_options, command = divide_arguments(args)
-        if not ctx.resilient_parsing and (sentences := explain_renamed(command)):
-            print(*(f"goldgrade: {sentence}" for sentence in sentences), sep="\n", file=sys.stderr)
-            raise typer.Exit(2)
         return super().parse_args(ctx, [*own_options, *command])
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # types of a part of typer that is private
@@ -154,7 +150,7 @@ def _print_version(is_given: bool) -> None:
 def goldgrade(
     project: Annotated[
         Path | None,
-        typer.Option(envvar="GOLDGRADE_PROJECT", show_default=str(DEFAULTS[0]), help="The project's file."),
+        typer.Option(envvar=PROJECT_VARIABLE, show_default=str(DEFAULT_PROJECT), help="The project's file."),
     ] = None,
     name: Annotated[
         str | None,

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Context, Option
+from typer import Argument, Option
 
-from curation.cli.invocation import actor, open_seal, project_store, refuse_unused, stated_reason
+from curation.cli.invocation import actor, project_store, stated_reason
 from curation.cli.options import RoundName, switch, with_options_of
 from curation.cli.output import emit, print_table, show
 from curation.cli.program import command_group
-from curation.core.digests import to_json_value
 from curation.core.errors import InputError
-from curation.core.operation import PlainResult, get_tables
 from curation.labeling.requests import MoveRequest, RoundRequest
 
 rounds = command_group("round", "Open, follow, change and close rounds of labeling.")
@@ -30,9 +27,6 @@ def round_open(
     dry_run: Annotated[
         bool, switch("--dry-run", "Show which items annotators would get. Open nothing.")
     ] = False,
-    out: Annotated[
-        Path | None, Option(help="Write each query's inclusion probability to a CSV file.")
-    ] = None,
     top_ten: Annotated[
         str | None,
         Option(
@@ -57,65 +51,48 @@ def round_open(
       goldgrade round open third --annotators ada,grace --lists --dry-run
       goldgrade round open pilot --pilot --queries 10 --annotators ada,grace,joan --seed 1
       goldgrade round open missing --top-ten v1 --annotators ada,grace
-      goldgrade round open correction --draw 150 --annotators ada,grace --out probabilities.csv
+      goldgrade round open correction --draw 150 --annotators ada,grace
     """
     from curation.evaluation.top_ten import read_top_ten
     from curation.labeling.rounds.create_round import open_round
-    from curation.labeling.rounds.query_draw import write_draw
     from curation.releases.release_rows import find_release
 
-    if out is not None and request.draw is None:
-        raise InputError("--out has no effect without --draw: only --draw draws queries.")
     store, pairs = project_store(), None
     if top_ten is not None:
         with store.reading() as cursor:
             pairs = read_top_ten(cursor, find_release(cursor, top_ten).release_id).missing
     opened = open_round(store, replace(request, name=name), actor(), pairs, dry_run)
-    if out is not None and opened.draw is not None:
-        write_draw(opened.draw, out)
     show(opened, "Dry run: no round was opened." if dry_run else "Next: goldgrade app")
 
 
 @rounds.command("status")
 def round_status_command(
-    context: Context,
     name: Annotated[
         str | None, Argument(metavar="ROUND", help="Round name. Default: a list of all rounds.")
     ] = None,
 ) -> None:
     """Show the rounds, or one round's progress.
 
-    The status shows each annotator's answers, the distances between blind duplicates, and the results of
-    control items. The status of a pilot also shows the disagreement at each boundary of the scale, and the
-    largest differences.
+    The status shows each annotator's answers, the blind duplicates, and the results of control items.
 
     \b
     Examples:
       goldgrade round status
       goldgrade round status first --json
     """
-    from curation.labeling.rounds.pilot import report_pilot
     from curation.labeling.rounds.round_states import read_round_states
     from curation.labeling.rounds.status import read_round_status
 
     store = project_store()
     if name is None:
-        refuse_unused(context, "a reason is only for a round's sealed pairs; name a round", "reason")
         states = store.read(read_round_states)
         columns = ["name", "kind", "opened (UTC)", "state", "open items"]
         rows = [(row.round, row.kind, row.opened_at, row.state, row.open_items) for row in states]
         emit({"rounds": states}, lambda: print_table("Rounds", columns, rows))
         return
     status = read_round_status(store, name)
-    if status.kind != "pilot":
-        refuse_unused(context, "a reason is only for a pilot's sealed pairs", "reason")
-        show(status)
-        return
-    access = open_seal(store, f"report the pilot {name}")
-    report = report_pilot(store, name, access=access)
-    result = PlainResult((*status.sentences, *report.sentences), (*get_tables(status), *get_tables(report)))
-    then = "Next: revise the guide (`goldgrade guide use FILE`), then open the round."
-    show(result, then, as_json={**to_json_value(status), "pilot": report})
+    then = f"To see the agreement by grade: goldgrade agreement --round {name} --breakdown boundary"
+    show(status, *([then] if status.kind == "pilot" else []))
 
 
 @rounds.command("set")

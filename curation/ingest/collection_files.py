@@ -2,11 +2,10 @@
 
 A zip archive is read as a folder.
 
-A style is a usual layout of the files of a test collection: `trec`, `smart`, `beir` or `hf`. The kind and the
-format of a file are recognized from the beginning of the file. If the beginning does not suffice, the file's
-name decides: SMART's documents and queries look the same, and tables are called corpus, queries and qrels. A
-file that is not recognized is listed with the reason. A file that could be of two kinds is refused, because
-goldgrade does not guess the kind of a file.
+A style is a usual layout of the files of a test collection: `trec`, `beir` or `hf`. The kind and the format
+of a file are recognized from the beginning of the file. If the beginning does not suffice, the file's name
+decides: tables are called corpus, queries and qrels. A file that is not recognized is listed with the reason.
+A file that could be of two kinds is refused, because goldgrade does not guess the kind of a file.
 """
 
 from __future__ import annotations
@@ -29,11 +28,10 @@ from curation.ingest.readers.formats import FileLayout, find_suffix, look_like_q
 from curation.ingest.readers.lines import read_lines
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.smart import is_smart_qrels
 from curation.ingest.readers.values import parse_whole_number
 
 BEGINNING = 4_096  # characters from which the kind of a file is recognized
-STYLES = ("trec", "smart", "beir", "hf")
+STYLES = ("trec", "beir", "hf")
 DOCUMENTS, QUERIES, JUDGMENTS = "documents", "queries", "judgments"
 MAX_FILES = 2_000
 """Greatest number of files in the folder of a collection."""
@@ -45,7 +43,6 @@ _KIND_BY_WORD = {
     **dict.fromkeys(("queries", "query", "topics"), QUERIES),
     **dict.fromkeys(("qrels", "default"), JUDGMENTS),
 }
-_KIND_BY_SMART_SUFFIX = {".all": DOCUMENTS, ".qry": QUERIES, ".que": QUERIES}
 _FORMAT_BY_SUFFIX = {".jsonl": "jsonl", ".tsv": "tsv", ".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 _HEADERLESS_TOPICS = FileLayout("tsv", columns=("id", "text"), header=False)
 
@@ -124,8 +121,8 @@ def _list_files(path: Path) -> list[Path]:
             f"{MAX_FILES:,} files",
             path=path,
             way_out="Put the files of the collection into a folder of their own. You can join text files in "
-            "TREC's or SMART's format into one file, if all or none of them are packed: cat FOLDER/* "
-            "> documents. Parquet files and tables cannot be joined.",
+            "TREC's format into one file, if all or none of them are packed: cat FOLDER/* > documents. "
+            "Parquet files and tables cannot be joined.",
         )
     return sorted(paths)
 
@@ -160,30 +157,13 @@ def _recognize_file(path: Path, root: Path, table_style: str, encoding: str) -> 
     if trec.BEGINNING.match(beginning) and (block_kind := trec.find_block_kind(beginning)) is not None:
         kind = DOCUMENTS if block_kind == trec.DOCUMENT else QUERIES
         return CollectionFile(path, f"TREC {block_kind}s", "trec", kind, layout._replace(format="trec"))
-    if beginning.startswith(".I"):
-        return _recognize_smart_file(path, root, layout)
     return _recognize_columns(path, beginning, layout)
 
 
-def _recognize_smart_file(path: Path, root: Path, layout: FileLayout) -> CollectionFile:
-    """Return a file in SMART's format as documents or queries, depending on the file's name."""
-    kind = _KIND_BY_SMART_SUFFIX.get(find_suffix(path)) or _find_kind_by_name(path, root)
-    if kind not in (DOCUMENTS, QUERIES):
-        raise InputError(
-            f"{_format_name(path, root)} is in SMART's format, but its name does not show whether it "
-            "contains documents or queries",
-            way_out="Use SMART's usual endings: .ALL for documents, .QRY for queries, .REL for grades.",
-        )
-    return CollectionFile(path, f"SMART {kind}", "smart", kind, layout._replace(format="smart"))
-
-
 def _recognize_columns(path: Path, beginning: str, layout: FileLayout) -> CollectionFile:
-    """Recognize a file whose lines have columns: qrels, SMART's list of relevant documents, or a run."""
+    """Recognize a file whose lines have columns: qrels, or a run."""
     lines = [line for line in beginning.splitlines() if line.strip() and not line.startswith("#")][:20]
     rows = [line.split() for line in lines]
-    if is_smart_qrels("\n".join(lines)):
-        description = "SMART's list of relevant documents"
-        return CollectionFile(path, description, "smart", JUDGMENTS, layout._replace(format="smart"))
     if lines and look_like_qrels(lines):
         return CollectionFile(path, "TREC qrels", "", JUDGMENTS, layout._replace(format="qrels"))
     if rows and all(len(row) >= 6 and parse_whole_number(row[3]) is not None for row in rows):

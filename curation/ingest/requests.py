@@ -303,7 +303,7 @@ class CollectionRequest:
     format: str | None = option(
         None,
         "Format",
-        "Format of the files: trec, smart, beir or hf.",
+        "Format of the files: trec, beir or hf.",
         unset="recognized from names and contents of the files",
     )
     annotator: str | None = option(

@@ -23,7 +23,6 @@ from curation.ingest.importers.query_import import QueryImport, import_queries
 from curation.ingest.importers.query_items import QueryItemsImport
 from curation.ingest.importers.reference_answers import import_answers
 from curation.ingest.importers.run_import import RunImport, import_run
-from curation.ingest.importers.traffic.log_folder import import_log_folder
 from curation.ingest.importers.traffic.traffic_import import TrafficImport, import_traffic
 from curation.ingest.option_maps import parse_annotator_map, parse_grade_map
 from curation.ingest.preview import SAMPLED_ROWS, preview_file
@@ -173,10 +172,8 @@ def _import_run(store: Store, request: RunRequest, progress: Progress, by: str) 
 
 
 def _import_traffic(store: Store, request: TrafficRequest, progress: Progress, by: str) -> TrafficImport:
-    """Import a log from a file or from a folder."""
     columns = request.columns_of(date_order=request.date_order)
-    import_log = import_log_folder if request.file.is_dir() else import_traffic
-    return import_log(store, request.file, columns, request.layout, progress, request.rules, by)
+    return import_traffic(store, request.file, columns, request.layout, progress, request.rules, by)
 
 
 IMPORTERS: dict[str, Callable[[Store, Any, Progress, str], Any]] = {

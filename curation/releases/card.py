@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -177,7 +177,6 @@ def _measure_coverage(release: FrozenRelease) -> dict[str, Any]:
         "pooled": None if pooled is None else len(pooled),
         "pooled_judged": 0 if pooled is None else count_common(pooled, judged),
         "systems": _list_systems(release, codes, judged),
-        "bands": _list_bands(release, codes, judged),
     }
 
 
@@ -199,28 +198,3 @@ def _list_systems(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Ta
         (system, len(pairs), deepest[system] or "–", share_text(count_common(pairs, judged), len(pairs)))
         for system, pairs in codes_by_system.items()
     ]
-
-
-def _list_bands(release: FrozenRelease, codes: PairCodes, judged: Codes) -> TableRows:
-    """List how many pairs were drawn from each sampled pool, by rank band; [] without a sampled pool."""
-    designs = {row["pool_id"]: row["parameters"].get("sample") for row in release.rows("pools")}
-    bands: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
-    for row in release.walk("pool_sample"):
-        pairs = ({"query_id": row["query_id"], "document_id": document_id} for document_id in row["drawn"])
-        graded = count_common(codes.encode_rows(pairs), judged)
-        drawn, pooled = len(row["drawn"]), len(row["drawn"]) + len(row["not_drawn"])
-        bands[row["pool_id"], row["band"]].update(pooled=pooled, drawn=drawn, graded=graded)
-    rows: TableRows = []
-    for (pool_id, band), counts in sorted(bands.items()):
-        ranks = _describe_rank_band(designs.get(pool_id), band)
-        share = share_text(counts["drawn"], counts["pooled"])
-        rows.append((pool_id[:8], ranks, counts["pooled"], counts["drawn"], share, counts["graded"]))
-    return rows
-
-
-def _describe_rank_band(design: Mapping[str, Any] | None, band: int) -> str:
-    """Return the first and last rank of a rank band, from the pool's sampling design."""
-    if design is None:
-        return f"band {band}"
-    last_ranks = [0, *(last_rank for last_rank, _ in design["bands"])]
-    return f"{last_ranks[band - 1] + 1:,} to {last_ranks[band]:,}"

@@ -237,20 +237,3 @@ def test_a_project_is_called_after_its_file_or_a_folder_that_says_something(
 ) -> None:
     monkeypatch.setenv(PROJECT, str(tmp_path / file))
     assert project_name() == name
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("/people?person=ada", "/team?person=ada"),
-        ("/pool", "/queries?part=Pool"),
-        ("/guide?show=Edit", "/settings?part=Guide&show=Edit"),
-        ("/answers?part=Decide", "/write?part=Decide"),
-        ("/relabel?quarter=Plan", "/releases?stage=Re-label&quarter=Plan"),
-    ],
-)
-def test_an_old_address_leads_to_the_part_that_the_page_has_become(
-    front: TestClient, old: str, new: str
-) -> None:
-    answer = ask(front, old, "lead")
-    assert (answer.status_code, answer.headers["location"]) == (307, new)

@@ -90,7 +90,6 @@ COMMAND_LINES = (
     "releases/card.py",
     "releases/seal.py",
     "splits/refusals.py",
-    "queries/tags_file.py",
     "splits/groups.py",
     "operations/registry",
     "store/",

@@ -60,7 +60,7 @@ def one_document(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("round open first --annotators ada --queries 3", "--queries", "only possible for a pilot"),
         ("negatives --limit 3 audit", "--limit", "after it"),
         ("negatives audit --size 10 --depth 5", "--size, --depth", "--annotators"),
-        ("judge --part dev --seed 3", "--part, --seed", "name a judge"),
+        ("judge --seed 3", "--seed", "name a judge"),
         ("consensus --reason why", "--reason", "--pairs"),
         ("practice first --annotators ada --map grade=rating", "--map", "--file"),
         ("baseline v1 --out runs --model other", "--model", "dense"),
@@ -78,7 +78,6 @@ def one_document(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("queries write --queries 3", "--queries", "--annotators or --share"),
         ("guide use graded --dry-run --reason why", "--reason", "dry run"),
         ("pool --text excerpt", "--text", "--out"),
-        ("judge gpt --reason why", "--reason", "--release"),
     ],
 )
 def test_an_option_that_would_change_nothing_is_refused(

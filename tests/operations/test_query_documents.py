@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import NotFoundError, RefusedError
-from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.query_documents import (
@@ -16,7 +15,6 @@ from curation.operations.query_documents import (
     list_sealing_releases,
     read_documents,
 )
-from curation.operations.query_history import NOT_IN_RELEASE, read_history
 from curation.people.seal_access import unseal
 from curation.store import Store
 from curation.store.row_types import Annotator
@@ -77,7 +75,6 @@ def test_what_a_lead_has_still_to_grade_is_in_no_figure_and_shows_no_rank_and_no
     assert {(one.is_withheld, one.pair, one.votes, one.mark, len(one.ranks)) for one in found.documents} == {
         (True, None, (), "", 0)
     }
-    assert read_history(store, "query 0", LEE).releases == ()
     grade_next(store, "lee", 3, grade=1)
     assert len(read_documents(store, "query 0", LEE).judged) == 4
 
@@ -89,22 +86,7 @@ def test_a_sealed_query_shows_its_grades_only_to_who_said_why_and_the_log_has_it
     assert list_sealing_releases(pooled, query_id) == ("v1",)
     shut = read_documents(pooled, query_id, LEE)
     assert (shut.is_sealed, shut.judged, {one.decision for one in shut.documents}) == (True, (), {None})
-    assert [one.grades for one in read_history(pooled, query_id, LEE).releases] == [{}]
     with pytest.raises(RefusedError):
         unseal(pooled, "read the query", "curious", "zoe.miller", {query_id})
     access = unseal(pooled, "read the query", "A system fails here.", "lee", {query_id})
     assert read_documents(pooled, query_id, LEE, access).judged
-    assert read_history(pooled, query_id, LEE, access).releases[0].grades
-
-
-def test_history_names_what_changed_between_releases(pooled: Store) -> None:
-    freeze(pooled, "v1")
-    decide_pair(pooled, *DISPUTE, grade=2, reason="It answers the question.")
-    freeze(pooled, "v2")
-    sql = "SELECT part FROM split_assignments WHERE query_id = ?"
-    sealed = rows_of(pooled, sql, DISPUTE[0]) == [("test",)]
-    access = unseal(pooled, "read", "To compare.", queries={DISPUTE[0]}) if sealed else None
-    found = read_history(pooled, DISPUTE[0], LEE, access)
-    assert found.sentences == ["v1 → v2: 1 grade changed, 0 new."]
-    first = found.tables[0].rows[0]
-    assert (first[1:], NOT_IN_RELEASE in first) == (("1", "2"), False)

@@ -31,4 +31,4 @@ def export(
 ) -> Exported:
     """Export a release; `options` are the options of `ExportRequest`."""
     splits = {"parts": tuple(parts), "without_grades": tuple(without_grades)}
-    return export_release(store, ExportRequest(name, format, **splits, **options), out, actor)
+    return export_release(store, ExportRequest(name, format, **splits, **options), out, actor=actor)

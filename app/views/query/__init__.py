@@ -28,7 +28,6 @@ from curation.operations.query_documents import (
     read_documents,
 )
 from curation.operations.query_facts import EditedTexts, QueryFacts, edit_texts
-from curation.operations.query_history import read_history
 from curation.people.annotators import REVIEWERS
 from curation.people.seal_access import unseal
 from curation.retrieval import RUN_PREFIX
@@ -36,7 +35,6 @@ from curation.store import Annotator, Store
 
 NO_QUERY = "The address names no query. Open a query from a table on another page."
 NUGGET_TITLES = ("Nuggets, vital", "Nuggets, okay")
-RELEASES = "Releases"
 SOURCES = {"traffic": "from the log", "imported": "imported", "written": "written", "synthetic": "synthetic"}
 SEALED = "A release seals this query's judgments: grades, votes and decisions are hidden."
 NUGGET_FIELDS = (
@@ -58,8 +56,6 @@ def show(annotator: Annotator) -> None:
     _show_facts(query_documents.facts)
     _show_counts(query_documents)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        # a separate key, because Back to a page with the same key would lose the part of that page
-        part = ui.choose_part("Part of the page", ("Documents", RELEASES), "shown")
         if annotator.role == "lead":
             _edit_words(store, acts, query_documents.facts)
             _offer_sending(store, acts, query_documents)
@@ -67,10 +63,7 @@ def show(annotator: Annotator) -> None:
             _edit_nuggets(store, acts, query_documents.facts)
     if query_documents.is_sealed:
         _offer_unsealing(store, annotator, acts, unseal_form, query_id)
-    if part == RELEASES:
-        ui.result(read_history(store, query_id, annotator, access))
-    else:
-        candidates.show(query_documents, st.query_params.get("document", ""))
+    candidates.show(query_documents, st.query_params.get("document", ""))
 
 
 PAGE = AppPage(98, "Query", QUERY_PAGE, REVIEWERS, show, shows_title=False, listed=None)
@@ -144,7 +137,7 @@ def _edit_words(store: Store, acts: Acts, facts: QueryFacts) -> None:
 def _edit_nuggets(store: Store, acts: Acts, facts: QueryFacts) -> None:
     """Offer a form that changes a query's nuggets, including nuggets proposed by a model."""
     form, proposals = acts.form(f"nuggets {facts.query_id}"), facts.proposals
-    waiting = proposals.proposed if proposals is not None and proposals.written is None else ()
+    waiting = proposals.proposed if proposals is not None and not proposals.is_reviewed else ()
     saved_texts = {nugget.text for nugget in facts.nuggets}
     nuggets = [*facts.nuggets, *(nugget for nugget in waiting if nugget.text not in saved_texts)]
     call_id, count = proposals and proposals.call_id, f", {len(waiting):,} proposed" if waiting else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from curation.agreement import inter_annotator
-from curation.agreement.breakdowns import Breakdown
 from curation.agreement.coefficients import COEFFICIENTS
 from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
@@ -24,37 +23,28 @@ class JudgeAgreement:
 
     Attributes
     ----------
-    release, parts: the source of people's grades; None and () for the live project.
     figures: name → figure of the judge against the consensus, and figure of people among each other on the
         same pairs, for each of `COEFFICIENTS` and Cohen's kappa.
     difference: the judge's grade minus people's grade, the mean in steps of the scale.
     confusion: numbers of pairs by people's grade (row) and the judge's grade (column), in the order of the
         scale.
     checks: consistency, length bias, and bias by kind of query.
-    types, boundaries: figures by query type, and by grade boundary.
-    coverage: numbers of pairs by case. The judge judged `judged` pairs in any version, without `sealed` and
-        `elsewhere`. `compared` pairs, of `queries` queries, have grades by the judge and by people. Nobody
+    coverage: numbers of pairs by case. The judge judged `judged` pairs in any version, without `sealed`.
+        `compared` pairs, of `queries` queries, have grades by the judge and by people. Nobody
         judged `ungraded` pairs, and people's judgments of `without_grade` pairs led to no grade. The judge
         could not grade `cannot_tell` pairs, judged `older` pairs in a different version of the document, and
         did not judge `not_judged` pairs. `other_guide` of the compared pairs were judged under a guide that
-        is not current. `sealed` pairs have queries with sealed grades, `elsewhere` pairs have queries outside
-        the parts.
-    left_out: reason → number of pairs.
+        is not current. `sealed` pairs have queries with sealed grades.
     """
 
     judge: str
-    release: str | None
-    parts: tuple[str, ...]
     scale: tuple[int, ...]
     seed: int
     figures: dict[str, tuple[Estimate, Estimate]]
     difference: Estimate
     confusion: tuple[tuple[int, ...], ...]
-    types: tuple[Breakdown, ...]
-    boundaries: tuple[Breakdown, ...]
     checks: JudgeChecks
     coverage: dict[str, int]
-    left_out: dict[str, int]
 
     @property
     def sentences(self) -> list[str]:
@@ -77,10 +67,8 @@ class JudgeAgreement:
         reasons = {
             "the judge could not tell": counts["cannot_tell"],
             "people's judgments led to no grade": counts["without_grade"],
-            "judged on a different version of the document": counts["older"],
-            "sealed by a release (to open: --release, --part and --reason)": counts["sealed"],
-            "the query is in none of the compared parts": counts["elsewhere"],
-            **self.left_out,
+            "judged on another version of the document": counts["older"],
+            "sealed by a release": counts["sealed"],
         }
         lines += describe_left_out({why: number for why, number in reasons.items() if number}, "pairs")
         if counts["other_guide"]:
@@ -119,25 +107,17 @@ class JudgeAgreement:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Make tables of the judge's agreement next to people's, of confusions, and of the breakdowns."""
-        where = f"the release {self.release}, {', '.join(self.parts)}" if self.release else "the project"
+        """Make tables of the judge's agreement next to people's, of the checks, and of confusions."""
         figures = []
         for name, (judge, people) in self.figures.items():
             note = inter_annotator.why_not_shown(judge) or judge.why or ""
             figures.append((_LABELS[name], *_show_figure(judge), *_show_figure(people), note))
-        confusion = tuple((grade, *row) for grade, row in zip(self.scale, self.confusion, strict=True))
-        breakdown_rows = []
-        for group in (*self.types, *self.boundaries):
-            cells = (*_show_figure(group.alpha), _show_figure(group.raw)[0])
-            breakdown_rows.append((f"{group.kind}: {group.name}", *cells, group.alpha.n, group.queries))
-        caption = f"Agreement of {self.judge} with the consensus of {where}, and of people with each other"
+        caption = f"Agreement of {self.judge} with the consensus, and of people with each other"
         columns = ("statistic", "judge", "low", "high", "people", "low", "high", "note")
-        figures_table = Table(caption, columns, tuple(figures))
-        grade_columns = ("people", *(f"judge {value}" for value in self.scale))
-        grades_table = Table("Pairs by people's grade and the judge's", grade_columns, confusion)
-        part_columns = ("part", "alpha", "low", "high", "same", "pairs", "queries")
-        parts_table = Table("By query type and grade boundary", part_columns, tuple(breakdown_rows))
-        return (figures_table, self.checks.table, grades_table, parts_table)
+        confusion = tuple((grade, *row) for grade, row in zip(self.scale, self.confusion, strict=True))
+        judged = (f"judge {value}" for value in self.scale)
+        confusion_table = Table("Pairs by people's grade and the judge's", ("people", *judged), confusion)
+        return (Table(caption, columns, tuple(figures)), self.checks.table, confusion_table)
 
 
 def excludes_zero(estimate: Estimate) -> bool:

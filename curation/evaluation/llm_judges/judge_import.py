@@ -13,7 +13,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from curation.core.characters import describe_lookalike, find_lookalikes
 from curation.core.errors import InputError, RefusedError, refuse_problems
@@ -30,11 +29,7 @@ from curation.ingest.readers.formats import FileLayout
 from curation.people.accounts import read_names_in_use
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_snapshot, snapshot_versions
-from curation.store.planned_writes import write_if_unchanged
 
-CHANGED_MEANWHILE = (
-    "The corpus, the guide or this judge's judgments changed during the import. Import the file again."
-)
 _JUDGE_NAME = re.compile(r"\w[\w.:@+/-]{0,62}")
 _IMPORT_COLUMNS = ("note", "submitted_at", "imported_at")
 """Columns of an imported judgment besides those of `JudgeJudgment`."""
@@ -102,7 +97,7 @@ def import_judge(
     ------
     InputError: the name breaks a rule, the file cannot be read, or judgments cannot be used; the error has
         all problems.
-    RefusedError: a person has this name; the project has no corpus; the project changed during the import.
+    RefusedError: a person has this name; the project has no corpus; the corpus changed during the import.
     """
     requested_fields = fields or JudgmentFields()
     _check_name_and_fields(store, judge, requested_fields)
@@ -115,14 +110,14 @@ def import_judge(
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
     rows = list(by_key.values())
-    plan = _write_judgments(store, judge, rows, file.source, author)
+    new, changed, outside_pools = _write_judgments(store, judge, rows, file.source, author)
     return JudgeImport(
         judge=judge,
-        judgments=plan.new,
-        changed=len(plan.rows) - plan.new,
-        unchanged=len(rows) - len(plan.rows),
+        judgments=new,
+        changed=changed,
+        unchanged=len(rows) - new - changed,
         cannot_tell=sum(row.grade is None for row in rows),
-        outside_pools=plan.outside_pools,
+        outside_pools=outside_pools,
         left_out=left_out,
         unread=file.unread,
         fields=file.fields,
@@ -177,66 +172,39 @@ def _drop_unknown(file: JudgmentFile, skip_unknown: bool, left_out: dict[str, in
     return judgments
 
 
-class _ImportPlan(NamedTuple):
-    """What an import of a judge's judgments will write: the rows, the number of new pairs, and the number of
-    pairs outside the pools."""
+def _write_judgments(
+    store: Store, judge: str, judgments: Sequence[ImportedJudgment], source: str, author: str
+) -> tuple[int, int, int]:
+    """Write a revision for each judgment that is new or differs in grade or guide from the stored one.
 
-    rows: Sequence[tuple[object, ...]]
-    new: int
-    outside_pools: int
+    Returns the numbers of new pairs, of changed pairs, and of pairs outside the pools.
 
-
-class _ProjectState:
-    """The judgments in a file, and the project data on which their import depends."""
-
-    def __init__(self, cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> None:
-        self.judgments = judgments
-        self.guide_hash = current_guide(cursor).guide_hash
-        document_ids = sorted({judgment.document_id for judgment in judgments})
-        self.versions = snapshot_versions(cursor, current_snapshot(cursor), document_ids)
-        self.stored = {row[:3]: row for row in read_judge_judgments(cursor, judge)}
-        self.pooled = set(cursor.execute("SELECT query_id, document_id FROM candidates").fetchall())
-
-    def plan_rows(self) -> _ImportPlan:
-        """Plan a revision for each judgment that is new or differs in grade or guide from the stored one."""
-        rows, now = [], utc_now()
-        new = outside_pools = 0
-        for judgment in self.judgments:
+    Raises
+    ------
+    RefusedError: a document left the corpus after the file was read.
+    """
+    document_ids = sorted({judgment.document_id for judgment in judgments})
+    rows, new, outside_pools = [], 0, 0
+    with store.transaction() as cursor:
+        guide_hash = current_guide(cursor).guide_hash
+        versions = snapshot_versions(cursor, current_snapshot(cursor), document_ids)
+        if not versions.keys() >= set(document_ids):
+            raise RefusedError("The corpus changed during the import. Import the file again.")
+        stored = {row[:3]: row for row in read_judge_judgments(cursor, judge)}
+        pooled = set(cursor.execute("SELECT query_id, document_id FROM candidates").fetchall())
+        for judgment in judgments:
             pair, grade = (judgment.query_id, judgment.document_id), judgment.grade
-            version = self.versions[judgment.document_id]
-            outside_pools += pair not in self.pooled
-            previous = self.stored.get((*pair, version))
-            if previous and (previous.grade, previous.guide_hash) == (grade, self.guide_hash):
+            key = (*pair, versions[judgment.document_id])
+            outside_pools += pair not in pooled
+            previous = stored.get(key)
+            if previous and (previous.grade, previous.guide_hash) == (grade, guide_hash):
                 continue
             new += previous is None
-            revision = previous.revision + 1 if previous else 0
-            row = JudgeJudgment(*pair, version, revision, grade, self.guide_hash)
-            rows.append((*row, judgment.note, judgment.submitted_at, now))
-        return _ImportPlan(rows, new, outside_pools)
-
-
-def _write_judgments(
-    store: Store, judge: str, judgments: list[ImportedJudgment], source: str, author: str
-) -> _ImportPlan:
-    def write(cursor: Cursor, plan: _ImportPlan) -> None:
-        if plan.rows:
-            columns = (*JudgeJudgment._fields, *_IMPORT_COLUMNS)
-            append_rows(cursor, "judge_judgments", plan.rows, columns, judge=judge, source=source)
-            changed, unchanged = len(plan.rows) - plan.new, len(judgments) - len(plan.rows)
-            counts = {"judgments": plan.new, "changed": changed, "unchanged": unchanged}
+            row = JudgeJudgment(*key, previous.revision + 1 if previous else 0, grade, guide_hash)
+            rows.append((*row, judgment.note, judgment.submitted_at, utc_now()))
+        changed = len(rows) - new
+        columns = (*JudgeJudgment._fields, *_IMPORT_COLUMNS)
+        if append_rows(cursor, "judge_judgments", rows, columns, judge=judge, source=source):
+            counts = {"judgments": new, "changed": changed, "unchanged": len(judgments) - len(rows)}
             record_event(cursor, "import judge", {"judge": judge, "source": source, **counts}, author)
-
-    return write_if_unchanged(
-        store,
-        fingerprint=lambda cursor: _fingerprint_project(cursor, judge),
-        read=lambda cursor: _ProjectState(cursor, judge, judgments),
-        plan=_ProjectState.plan_rows,
-        write=write,
-        busy=CHANGED_MEANWHILE,
-    )
-
-
-def _fingerprint_project(cursor: Cursor, judge: str) -> tuple[object, ...]:
-    sql = "SELECT count(*) FROM judge_judgments WHERE judge = ?"
-    judged = cursor.execute(sql, [judge]).fetchall()
-    return current_snapshot(cursor), current_guide(cursor).guide_hash, judged
+    return new, changed, outside_pools

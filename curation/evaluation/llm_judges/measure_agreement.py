@@ -5,25 +5,22 @@ of one pair, so agreement is computed as between two annotators, with intervals 
 Next to it is people's agreement with each other on the same pairs, because a judge can hardly agree with
 people more than people do.
 
-People's grades come from the live project, or from the open parts of a release. In the live project, queries
-that a release seals are left out, no matter who asks: otherwise the confusion table of guessed grades could
-reveal sealed grades, and a prompt could be tuned on the test set. In a release, a sealed part counts only if
-the request names it and a reason, which is logged.
+Queries that a release seals are left out, no matter who asks: otherwise the confusion table of guessed grades
+could reveal sealed grades, and a prompt could be tuned on the test set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from curation.agreement import breakdowns, inter_annotator
+from curation.agreement import inter_annotator
 from curation.agreement.annotator_pairs import compare_annotator_pairs
 from curation.agreement.coefficients import COEFFICIENTS, count_confusion
 from curation.agreement.grades import count_values, make_grades
 from curation.core.errors import RefusedError
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import pluralize
-from curation.evaluation.llm_judges import human_grades
-from curation.evaluation.llm_judges.human_grades import HumanGrades
+from curation.evaluation.llm_judges.human_grades import HumanGrades, read_live_grades
 from curation.evaluation.llm_judges.judge_agreement import KAPPA, JudgeAgreement
 from curation.evaluation.llm_judges.judge_checks import (
     OwnAnswers,
@@ -35,46 +32,26 @@ from curation.evaluation.llm_judges.judge_judgments import JudgeJudgment, read_j
 from curation.evaluation.scoring.evidence import Pair, PairGrades
 from curation.guides.grade_meanings import group_equivalent_guides
 from curation.guides.guide import current_guide
-from curation.store import COMMAND_LINE, Cursor, Store
+from curation.store import Cursor, Store
 
 CONSENSUS, JUDGE = "consensus", "judge"
 ONLY_PAIRS = "Cohen's kappa compares two people; `goldgrade agreement --breakdown pair` shows each pair"
 FEW_PAIRS = "the judge and people share too few pairs"
 
 
-def measure_judge_agreement(
-    store: Store,
-    judge: str,
-    release: str | None = None,
-    split: str | None = None,
-    reason: str | None = None,
-    seed: int = 0,
-    actor: str = COMMAND_LINE,
-) -> JudgeAgreement:
-    """Compare a judge with people: in the live project or on parts of a release.
-
-    Parameters
-    ----------
-    split: a part of the release or 'all'; None is all parts that are not sealed.
-    reason: the reason for using grades of sealed parts, which is logged.
+def measure_judge_agreement(store: Store, judge: str, seed: int = 0) -> JudgeAgreement:
+    """Compare a judge with people in the live project.
 
     Raises
     ------
-    InputError: the release lacks this part.
-    NotFoundError: no judge or release has this name.
-    RefusedError: no pair has grades by the judge and by people; grades are outside the guide's scale; sealed
-        grades are used without a reason.
+    NotFoundError: no judge has this name.
+    RefusedError: no pair has grades by the judge and by people; grades are outside the guide's scale.
     """
     with store.reading() as cursor:
         require_judge(cursor, judge)
-    if release is not None:
-        purpose = f"compare the judge {judge}"
-        people = human_grades.read_release_grades(store, release, split, purpose, reason, actor)
-    with store.reading() as cursor:
+        people = read_live_grades(cursor)
         judgments = read_judge_judgments(cursor, judge)
         current_guides = _find_current_guides(cursor)
-        if release is None:
-            people = human_grades.read_live_grades(cursor)
     judge_grades, coverage = match_pairs(people, judgments, current_guides)
     with store.reading() as cursor:
         own = read_own_answers(cursor, judge)
@@ -115,23 +92,17 @@ def _compare_with_people(
     kappa = difference = Estimate(n=len(both), why=FEW_PAIRS)
     if annotator_pairs:
         kappa, difference = annotator_pairs[0].kappa, annotator_pairs[0].difference
-    types, boundaries = breakdowns.compute_breakdowns(grades, people.scale, people.types, seed)
     return JudgeAgreement(
         judge=judge,
-        release=people.release,
-        parts=people.parts,
         scale=people.scale,
         seed=seed,
         figures=_pair_figures_with_people(overall.figures, kappa, people, both, seed),
         difference=difference,
         confusion=count_confusion(both.values(), people.scale),
-        types=types,
-        boundaries=boundaries,
         checks=check_judge(
             both, people.scale, [lengths[people.versions[pair]] for pair in both], people.types, own, seed
         ),
         coverage=coverage,
-        left_out=dict(people.left_out),
     )
 
 
@@ -146,13 +117,10 @@ def match_pairs(
     same_version: dict[Pair, JudgeJudgment] = {}
     judged: set[Pair] = set()
     sealed: set[Pair] = set()
-    elsewhere: set[Pair] = set()
     for row in judgments:
         pair = (row.query_id, row.document_id)
         if row.query_id in people.sealed:
             sealed.add(pair)
-        elif people.query_ids is not None and row.query_id not in people.query_ids:
-            elsewhere.add(pair)
         else:
             judged.add(pair)
         if people.versions.get(pair) == row.content_hash:
@@ -171,7 +139,6 @@ def match_pairs(
         "not_judged": len(graded - judged),
         "other_guide": sum(same_version[pair].guide_hash not in current_guides for pair in both),
         "sealed": len(sealed),
-        "elsewhere": len(elsewhere),
     }
     return {pair: same_version[pair].grade for pair in sorted(same_version)}, coverage
 

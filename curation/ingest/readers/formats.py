@@ -18,7 +18,7 @@ from curation.ingest.readers.query_logs import parse_log_line
 from curation.ingest.readers.text_tables import QRELS_COLUMNS, find_separator
 from curation.ingest.readers.values import parse_whole_number
 
-FORMATS = ("jsonl", "csv", "tsv", "parquet", "xlsx", "qrels", "trec", "smart", "log")
+FORMATS = ("jsonl", "csv", "tsv", "parquet", "xlsx", "qrels", "trec", "log")
 SUFFIXES = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
     **dict.fromkeys((".tsv", ".tab"), "tsv"),
@@ -117,8 +117,6 @@ def _detect_format(path: Path, layout: FileLayout) -> str | None:
         return "tsv" if delimiter == "\t" else "csv"
     if trec.BEGINNING.match(start[0]):
         return "trec"
-    if start[0].startswith(".I"):
-        return "smart"
     if layout.columns is None and any(map(parse_log_line, start)):
         return "log"
     if start[0].lstrip().startswith(("{", "[")):

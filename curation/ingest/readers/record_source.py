@@ -1,9 +1,8 @@
 """Reading of a file's records in any format, before the import chooses the columns for its fields.
 
 Formats: 'jsonl' (BEIR's too, and JSON as one text), 'csv', 'tsv', 'parquet', 'xlsx', 'qrels' (TREC's four
-columns), formats of old tools: 'trec' (documents or topics), 'smart', and 'log' (lines of query logs). The
-file's name or beginning shows the format. Text files may be gzipped. The format 'document-files' is a folder
-or an archive of documents.
+columns), 'trec' (documents or topics), and 'log' (lines of query logs). The file's name or beginning shows
+the format. Text files may be gzipped. The format 'document-files' is a folder or an archive of documents.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from curation.ingest.readers.lines import check_file, clean_value, read_lines
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.query_logs import LogForm, find_log_form, read_log_lines
 from curation.ingest.readers.sheets import read_sheet_rows
-from curation.ingest.readers.smart import read_smart_rows
 from curation.ingest.readers.text_tables import TextTable, read_qrels_rows
 from curation.ingest.readers.tool_records import UnlikeFormatError, find_tool_format, flatten_tool_record
 from curation.ingest.readers.trec import read_trec_rows
@@ -30,7 +28,7 @@ from curation.ingest.readers.trec import read_trec_rows
 if TYPE_CHECKING:
     from curation.ingest.readers.parquet import ParquetTable
 
-CLASSIC_ROWS = {"trec": read_trec_rows, "smart": read_smart_rows, "log": read_log_lines}
+LINE_ROWS = {"trec": read_trec_rows, "log": read_log_lines}
 """Function for each format that yields (line, fields) for each record, and collects problems."""
 FIRST_RECORDS = 100
 """Number of records that are read before the columns are chosen."""
@@ -107,8 +105,8 @@ class RecordSource:
         lines = read_lines(self._path, self._layout.encoding, self._problems, self.replaced, newline)
         if self.format == "jsonl":
             return self._divide_records(starmap(Record, read_json_rows(lines, self._problems, clean)))
-        if self.format in CLASSIC_ROWS:
-            rows = CLASSIC_ROWS[self.format](lines, self._problems)
+        if self.format in LINE_ROWS:
+            rows = LINE_ROWS[self.format](lines, self._problems)
             return (Record(number, clean(fields)) for number, fields in rows)
         if self.format == "qrels":
             return starmap(Record, read_qrels_rows(lines, self._problems))

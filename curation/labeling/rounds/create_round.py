@@ -18,7 +18,6 @@ from curation.labeling.rounds.assignment import RoundAssignment, assign_queries,
 from curation.labeling.rounds.candidates import CandidateRow, Selection, choose_candidates, read_candidates
 from curation.labeling.rounds.query_draw import DrawFrame, QueryDraw, draw_candidates, load_draw, read_frame
 from curation.labeling.rounds.rounds import refuse_taken_name, refuse_unable_annotators, write_round
-from curation.labeling.rounds.spacing import build_spacing_table, compute_quantiles
 from curation.people.annotators import list_eligible_annotators, require_annotators, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, get_setting, record_event
 from curation.store.documents import current_snapshot, snapshot_versions
@@ -42,8 +41,8 @@ class OpenedRound:
     ----------
     per_annotator: name → number of presentations, blind duplicates and control items included.
     duplicates, control_items: name → number of blind duplicates, and of control items.
-    distances: quantiles of the distances between the two showings of a blind duplicate, in presentations, by
-        name: 'min', 'q1', 'median', 'q3', 'max'.
+    least_distance: the smallest distance between the two showings of a blind duplicate, in presentations;
+        None without blind duplicates.
     left_out: reason → number of candidates or duplicates left out of the round.
     draw: the random draw of the round's queries; None if the round covers all queries.
     queries: the number of queries of the candidates.
@@ -58,7 +57,7 @@ class OpenedRound:
     per_annotator: dict[str, int]
     duplicates: dict[str, int]
     control_items: dict[str, int]
-    distances: dict[str, float]
+    least_distance: int | None
     left_out: dict[str, int]
     draw: QueryDraw | None = None
     queries: int = 0
@@ -72,24 +71,21 @@ class OpenedRound:
         if self.draw is not None:
             queries, drawn = map(sum, zip(*self.draw.counts.values(), strict=True))
             sentences.append(f"Drew {drawn:,} of {pluralize(queries, 'query', 'queries')}.")
-        if self.distances:
-            sentences.append(
-                f"Blind duplicates come back after {self.distances['min']:,.0f} presentations or more "
-                f"(median {self.distances['median']:g})."
-            )
+        if self.least_distance is not None:
+            least = pluralize(self.least_distance, "presentation")
+            sentences.append(f"Blind duplicates come back after {least} or more.")
         return [*sentences, *describe_left_out(self.left_out)]
 
     @property
     def tables(self) -> list[Table]:
-        """Return tables of each annotator's items, the draw by stratum, and the distances between blind
-        duplicates."""
+        """Return tables of the draw by stratum and of each annotator's items."""
         rows = tuple(
             (annotator, count, self.duplicates[annotator], self.control_items.get(annotator, 0))
             for annotator, count in self.per_annotator.items()
         )
         columns = ("Annotator", "Presentations", "Blind duplicates", "Control items")
         draw = [] if self.draw is None else [self.draw.by_stratum]
-        return [*draw, Table("Work", columns, rows), build_spacing_table(self.distances, {})]
+        return [*draw, Table("Work", columns, rows)]
 
 
 _Plan = tuple[OpenedRound, RoundAssignment, dict[str, Any]]
@@ -276,6 +272,7 @@ def _plan_round(
     repeats = [row for row in assignment.rows if row.duplicate_of is not None]
     duplicates = Counter(row.annotator for row in repeats)
     positions = {row.presentation_id: row.position for row in assignment.rows}
+    distances = [row.position - positions[row.duplicate_of or ""] for row in repeats]
     draw = choice.parameters.get("query_draw")
     opened = OpenedRound(
         round=layout.name,
@@ -287,7 +284,7 @@ def _plan_round(
         per_annotator=dict(per_annotator),
         duplicates={annotator: duplicates[annotator] for annotator in per_annotator},
         control_items=assignment.planted_by,
-        distances=compute_quantiles([row.position - positions[row.duplicate_of or ""] for row in repeats]),
+        least_distance=min(distances, default=None),
         left_out=left_out,
         draw=None if draw is None else load_draw(draw),
         queries=len({candidate.query_id for candidate in choice.candidates}),

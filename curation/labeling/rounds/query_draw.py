@@ -13,12 +13,10 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from curation.core.digests import sort_by_seed
-from curation.core.errors import InputError, RefusedError
-from curation.core.reports.table_files import format_csv
+from curation.core.errors import InputError
 from curation.core.reports.tables import Table
 from curation.core.statistics.stratified_sampling import allocate
 from curation.core.text import pluralize
@@ -69,16 +67,6 @@ class QueryDraw:
         """Return a table of strata with their queries, drawn queries and inclusion probabilities."""
         rows = tuple((stratum, size, drawn, drawn / size) for stratum, (size, drawn) in self.counts.items())
         return Table("Drawn queries", ("Stratum", "Queries", "Drawn", "Probability"), rows)
-
-    @property
-    def table(self) -> str:
-        """Return all queries as CSV: query_id, stratum, drawn (0 or 1), inclusion_probability."""
-        columns = ("query_id", "stratum", "drawn", "inclusion_probability")
-        rows = (
-            (query_id, self.strata[query_id], int(query_id in self.drawn), f"{probability:.6g}")
-            for query_id, probability in self.probabilities.items()
-        )
-        return format_csv(Table("", columns, tuple(rows)))
 
 
 def draw_candidates(
@@ -153,19 +141,6 @@ def read_draws(cursor: Cursor) -> list[QueryDraw]:
 def load_draw(draw: Mapping[str, Any]) -> QueryDraw:
     """Restore a draw from its round's parameters."""
     return QueryDraw(draw["strata"], frozenset(draw["drawn"]), draw.get("units", {}))
-
-
-def write_draw(draw: QueryDraw, path: Path) -> None:
-    """Write the inclusion probabilities as CSV.
-
-    Raises
-    ------
-    RefusedError: the file cannot be written.
-    """
-    try:
-        path.write_text(draw.table, encoding="utf-8")
-    except OSError as error:
-        raise RefusedError(f"{path} cannot be written ({error.strerror}). Name another file.") from None
 
 
 def read_frame(cursor: Cursor) -> DrawFrame:

@@ -1,8 +1,4 @@
-"""The status of a round: its annotators' progress.
-
-Repeated items that are close together make an annotator look too consistent, so every report on consistency
-shows the distances between repeats.
-"""
+"""The status of a round: its annotators' progress."""
 
 from __future__ import annotations
 
@@ -19,7 +15,6 @@ from curation.labeling.rounds.control_items import ControlResult, build_control_
 from curation.labeling.rounds.left_out_queries import LEFT_OUT_QUERY
 from curation.labeling.rounds.pace import AnnotatorWork
 from curation.labeling.rounds.round_states import read_round_state
-from curation.labeling.rounds.spacing import Spacing, build_spacing_table, measure_spacing
 from curation.labeling.rounds.upcoming import NEAR_REPEATS, count_unshown
 from curation.store import Cursor, Store, fetch
 
@@ -49,6 +44,19 @@ _WITHDRAWN = """
 SELECT w.reason, count(*) FROM withdrawals w JOIN presentations p USING (presentation_id)
 WHERE p.round_id = ? GROUP BY w.reason
 """
+_SPACING = """
+WITH places AS (
+    SELECT presentation_id, duplicate_of,
+           row_number() OVER (PARTITION BY annotator ORDER BY position) AS place
+    FROM live_presentations WHERE round_id = ?)
+SELECT count(*), min(again.place - first.place),
+       count(*) FILTER (s.submitted_at IS NOT NULL AND t.submitted_at IS NOT NULL),
+       count(*) FILTER (s.submitted_at::DATE <> t.submitted_at::DATE)
+FROM places again
+JOIN places first ON first.presentation_id = again.duplicate_of
+LEFT JOIN current_judgments s ON s.presentation_id = first.presentation_id
+LEFT JOIN current_judgments t ON t.presentation_id = again.presentation_id
+"""
 _WORKLOADS = """
 SELECT p.annotator, count(*) FILTER (s.answered AND r.kind NOT IN ('pilot', 'practice')),
        count(*) FILTER (NOT coalesce(s.answered, false) AND NOT r.closed)
@@ -76,6 +84,23 @@ class AnnotatorProgress(NamedTuple):
     flagged: int
     duplicates: int
     last_at: datetime | None
+
+
+class Spacing(NamedTuple):
+    """How far apart a round's blind duplicates were shown.
+
+    Attributes
+    ----------
+    least_distance: the smallest distance between two showings in presentations, without items that moved to
+        others; None if the round has no blind duplicates.
+    judged: the number of duplicates with an answer to both showings.
+    another_day: the number of judged duplicates whose two answers were given on different days (UTC).
+    """
+
+    duplicates: int
+    least_distance: int | None
+    judged: int
+    another_day: int
 
 
 @dataclass(frozen=True)
@@ -129,12 +154,8 @@ class RoundStatus:
 
     @property
     def tables(self) -> list[Table]:
-        """Return tables of progress by annotator, spacing of blind duplicates, and control items."""
-        return [
-            build_progress_table(self),
-            build_spacing_table(self.spacing.distances, self.spacing.hours),
-            build_control_table(self.control_items),
-        ]
+        """Return tables of progress by annotator and of control items."""
+        return [build_progress_table(self), build_control_table(self.control_items)]
 
 
 def count_workloads(cursor: Cursor) -> dict[str, tuple[int, int]]:
@@ -178,7 +199,7 @@ def read_round_status(store: Store, name: str) -> RoundStatus:
             closed_at=state.closed_at,
             late=late,
             withdrawn=withdrawn.total(),
-            spacing=measure_spacing(cursor, round_id),
+            spacing=fetch(cursor, Spacing, _SPACING, [round_id])[0],
             control_items=[] if state.kind == "practice" else read_control_results(cursor, round_id),
             left_out={reason: count for reason, count in left_out.items() if count},
         )

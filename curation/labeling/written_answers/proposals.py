@@ -13,10 +13,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from curation.core.text import percent, pluralize
+from curation.core.text import pluralize
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.nuggets import OKAY, VITAL, WRITERS, Nugget, find_nugget_problems, read_nuggets
-from curation.labeling.answer_matching import token_f1
 from curation.labeling.consensus.marks import ProjectMarks, read_marks
 from curation.labeling.requests import DOCUMENTS_SHOWN, RELEVANT
 from curation.labeling.rounds.candidates import Candidate
@@ -37,86 +36,38 @@ from curation.store.documents import documents_by_hash
 PROMPT = "nuggets"
 MAX_NUGGETS = 20
 """Maximum number of nuggets that the prompt asks for."""
-MIN_F1_OF_CHANGE = 0.5
-"""Token F1 from which a saved nugget counts as a changed proposal."""
 HAS_NUGGETS = "the query has nuggets, or proposals that people have not reviewed"
 REVIEWED = "people have already reviewed a model's proposals for the query"
 NONE_RELEVANT = "nobody judged a document relevant for the query"
-REVIEW_COUNTS = ("unchanged", "changed", "dropped", "added")
 _STORED = "SELECT query_id, call_id FROM nugget_proposals"
 _WORDS = """
 SELECT query_id, text, coalesce(information_need, '') FROM queries
 WHERE query_id IN (SELECT unnest(?::TEXT[])) ORDER BY query_id
 """
 _PROPOSALS = """
-WITH first AS (
-    SELECT query_id, call_id, min(revision) AS revision FROM nuggets WHERE call_id IS NOT NULL GROUP BY ALL
-), earlier AS (
-    SELECT query_id, first.call_id, flatten(list(texts)) AS texts
-    FROM nuggets JOIN first USING (query_id) WHERE nuggets.revision < first.revision GROUP BY ALL
-)
-SELECT query_id, call_id, model, p.texts, vital, written_texts, written_vital, earlier.texts
-FROM current_nugget_proposals p LEFT JOIN earlier USING (query_id, call_id)
+SELECT query_id, call_id, model, texts, vital, written_texts IS NOT NULL FROM current_nugget_proposals
 WHERE query_id = $query OR $query IS NULL ORDER BY query_id
 """
 
 
 class NuggetProposals(NamedTuple):
-    """The nuggets that a model proposed for a query, and those that people saved.
-
-    Attributes
-    ----------
-    written: the nuggets that people saved after reading the proposals; None before the review.
-    earlier_texts: texts of the nuggets that the query had before the proposals.
-    """
+    """The nuggets that a model proposed for a query, and whether people have saved nuggets since."""
 
     query_id: str
     call_id: str
     model: str
     proposed: tuple[Nugget, ...]
-    written: tuple[Nugget, ...] | None
-    earlier_texts: frozenset[str] = frozenset()
-
-    @property
-    def review_counts(self) -> dict[str, int]:
-        """Count the proposals that people kept unchanged, changed or dropped, and the nuggets that people
-        added."""
-        if self.written is None:
-            return dict.fromkeys(REVIEW_COUNTS, 0)
-        unchanged = set(self.proposed).intersection(self.written)
-        new_nuggets = [nugget for nugget in self.written if nugget.text not in self.earlier_texts]
-        unmatched = [nugget for nugget in new_nuggets if nugget not in unchanged]
-        other_proposals = [nugget for nugget in self.proposed if nugget not in unchanged]
-        changed = 0
-        for nugget in other_proposals:
-            scores = [(token_f1(nugget.text, [candidate.text]), candidate) for candidate in unmatched]
-            score, most_similar = max(scores, default=(0, None))
-            if most_similar is not None and score >= MIN_F1_OF_CHANGE:
-                unmatched.remove(most_similar)
-                changed += 1
-        counts = (len(unchanged), changed, len(other_proposals) - changed, len(unmatched))
-        return dict(zip(REVIEW_COUNTS, counts, strict=True))
+    is_reviewed: bool
 
 
 def describe_reviews(proposals: Sequence[NuggetProposals]) -> list[str]:
-    """Say for each model how many of its nuggets people kept unchanged, changed or dropped."""
+    """Say for how many queries people have reviewed each model's nuggets, and for how many they have not."""
     sentences = []
-    for model in sorted({proposal.model for proposal in proposals}):
-        proposals_of_model = [proposal for proposal in proposals if proposal.model == model]
-        unchanged, changed, dropped, added = (
-            sum(proposal.review_counts[name] for proposal in proposals_of_model) for name in REVIEW_COUNTS
-        )
-        reviewed = unchanged + changed + dropped
-        if reviewed:
-            sentences.append(
-                f"{model} proposed {pluralize(reviewed, 'nugget')}. People kept {unchanged:,} unchanged "
-                f"({percent(unchanged / reviewed)}), changed {changed:,} and dropped {dropped:,}. "
-                f"People also added {pluralize(added, 'nugget')}."
-            )
-        unreviewed = sum(proposal.written is None for proposal in proposals_of_model)
-        if unreviewed:
-            queries = pluralize(unreviewed, "query", "queries")
-            sentences.append(f"People have not reviewed the nuggets that {model} proposed for {queries}.")
+    counts = Counter((proposal.model, not proposal.is_reviewed) for proposal in proposals)
+    for (model, is_waiting), count in sorted(counts.items()):
+        verb = "have not reviewed" if is_waiting else "have reviewed"
+        queries = pluralize(count, "query", "queries")
+        sentences.append(f"People {verb} the nuggets that {model} proposed for {queries}.")
     return sentences
 
 
@@ -140,7 +91,7 @@ def build_proposal_calls(
         inputs = read_document_inputs(cursor, read_closed_access(cursor))
         named_ids = query_choice.find_named_queries(KnownQueries.read(cursor), names)
         query_ids = named_ids if names else sorted(inputs.active_queries)
-        reviewed = {proposal.query_id: proposal.written is not None for proposal in read_proposals(cursor)}
+        reviewed = {proposal.query_id: proposal.is_reviewed for proposal in read_proposals(cursor)}
         with_nuggets = read_nuggets(cursor).keys() | reviewed.keys()
         marks = read_marks(cursor)
     shown = choose_shown_documents(inputs, RELEVANT, DOCUMENTS_SHOWN)
@@ -205,12 +156,8 @@ def read_proposals(cursor: Cursor, query_id: str | None = None) -> list[NuggetPr
     """Read the newest proposals of a query, or of all queries with proposals."""
     rows = cursor.execute(_PROPOSALS, {"query": query_id}).fetchall()
     return [
-        NuggetProposals(
-            *(name, call_id, model, tuple(map(Nugget, texts, vital))),
-            None if written is None else tuple(map(Nugget, written, written_vital)),
-            frozenset(earlier_texts or ()),
-        )
-        for name, call_id, model, texts, vital, written, written_vital, earlier_texts in rows
+        NuggetProposals(name, call_id, model, tuple(map(Nugget, texts, vital)), is_reviewed)
+        for name, call_id, model, texts, vital, is_reviewed in rows
     ]
 
 

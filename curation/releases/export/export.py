@@ -28,7 +28,7 @@ from curation.core.text import describe_left_out, pluralize, suggest
 from curation.people.seal_access import Unsealing, list_sealed_parts
 from curation.releases.export.export_format import Written
 from curation.releases.export.export_source import ExportSource
-from curation.releases.export.formats import FORMATS, REMOVED
+from curation.releases.export.formats import FORMATS
 from curation.releases.export.readme import write_readme
 from curation.releases.gate_override import warn_of_override
 from curation.releases.manifest import MANIFEST, format_manifest
@@ -125,7 +125,7 @@ def choose_parts(request: ExportRequest, header: Mapping[str, Any]) -> tuple[str
 
 
 def export(
-    store: Store, request: ExportRequest, out: Path, actor: str = COMMAND_LINE, progress: Progress = silent
+    store: Store, request: ExportRequest, out: Path, progress: Progress = silent, actor: str = COMMAND_LINE
 ) -> Exported:
     """Export a release in one of `FORMATS` into the folder `out`.
 
@@ -160,9 +160,7 @@ def export(
 def _check_request(request: ExportRequest) -> None:
     format = request.format
     problems = describe_out_of_bounds(ExportRequest, vars(request))
-    if format in REMOVED:
-        problems.append(REMOVED[format])
-    elif format not in FORMATS:
+    if format not in FORMATS:
         problems.append(
             f"the format {format!r}: expected one of {', '.join(FORMATS)}{suggest(format, FORMATS)}"
         )

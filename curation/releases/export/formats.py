@@ -25,9 +25,3 @@ _ALL = (
 )
 FORMATS: dict[str, ExportFormat] = {format.name: format for format in _ALL}
 """Map from name to export format, in the order of the help text."""
-REMOVED = {
-    "letor": "the format letor was removed: export full, which has the ranks and scores of the pools",
-    "ntuples": "the format ntuples was removed: export triplets, which has one negative per row",
-    "ranx": 'the format ranx was removed: use trec and read it with ranx.Qrels.from_file(..., kind="trec")',
-}
-"""Map from the name of a removed export format to a sentence on its replacement."""

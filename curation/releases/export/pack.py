@@ -64,7 +64,7 @@ def export_zip(
     is_packed = request.format == FULL.name
     export_folder = folder / f"{request.name}-{request.format}"
     try:
-        exported = export(store, request, export_folder, actor, progress)
+        exported = export(store, request, export_folder, progress, actor)
         progress("packing", 0, 0)
         _write_zip(export_folder, folder / name_zip(request.name, request.format), is_packed)
     finally:
@@ -76,8 +76,8 @@ def pack_release(
     store: Store,
     name: str,
     file: Path | None = None,
-    actor: str = COMMAND_LINE,
     progress: Progress = silent,
+    actor: str = COMMAND_LINE,
     *,
     reason: str | None = None,
 ) -> PackedFile:

@@ -12,14 +12,13 @@ from sklearn.metrics import cohen_kappa_score
 
 from curation.agreement.grades import make_grades
 from curation.agreement.inter_annotator import compute_agreement
-from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.errors import NotFoundError, RefusedError
 from curation.evaluation.llm_judges.judge_import import import_judge
 from curation.evaluation.llm_judges.measure_agreement import measure_judge_agreement
-from curation.people.seal_access import read_openings
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.freezing import freeze
-from tests.support.gold_project import TOPICS, frozen_project, gold_project
+from tests.support.gold_project import TOPICS, gold_project
 from tests.support.grades import SCALE, import_grades, noisy
 from tests.support.llm_judge import write_grades
 from tests.support.projects import built_once, change_text, rows_of
@@ -99,22 +98,6 @@ def test_coverage_counts_each_pair_once(project: Store, tmp_path: Path) -> None:
         measure_judge_agreement(project, "late")
 
 
-def test_by_type_has_strata_tags_and_segments(project: Store, tmp_path: Path) -> None:
-    bring(project, tmp_path)
-    with project.transaction() as cursor:
-        cursor.execute("""UPDATE queries SET metadata = '{"segment": "shop"}' WHERE query_id < 'q06'""")
-        cursor.execute(
-            "INSERT INTO query_tags VALUES ('q00', 'question', 0, true, true, 'r', now()::TIMESTAMP)"
-        )
-    agreement = measure_judge_agreement(project, "llm")
-    assert [(part.kind, part.name, part.queries) for part in agreement.types] == [
-        ("tag", "question", 1),
-        ("tag", "no tag", 11),
-        ("segment", "shop", 6),
-    ]
-    assert [part.name for part in agreement.boundaries] == ["0|1", "1|2", "2|3"]
-
-
 ALL = {(f"q-{topic}", f"{topic}-{n}"): 3 * (n == 1) for topic in TOPICS for n in (1, 2)}
 
 
@@ -132,33 +115,6 @@ def test_the_live_project_leaves_out_what_a_release_seals(tmp_path: Path) -> Non
     sealed = 2 * sum(part == "test" for part in parts_of(store).values())
     assert sealed > 0
     assert (after["compared"], after["sealed"], after["judged"]) == (16 - sealed, sealed, 16 - sealed)
-
-
-def test_of_a_release_the_open_parts_count_and_sealed_ones_need_a_reason(tmp_path: Path) -> None:
-    store = frozen_project(tmp_path)
-    bring(store, tmp_path, ALL)
-    dev = measure_judge_agreement(store, "llm", "v1")
-    inside = 2 * sum(part == "dev" for part in parts_of(store).values())
-    assert (dev.parts, dev.coverage["compared"], dev.coverage["sealed"]) == (("dev",), inside, 16 - inside)
-    with pytest.raises(RefusedError, match="sealed"):
-        measure_judge_agreement(store, "llm", "v1", "test")
-    both = measure_judge_agreement(store, "llm", "v1", "all", reason="to plan the next quarter")
-    assert both.coverage["compared"] == 16
-    with store.reading() as cursor:
-        (row,) = cursor.execute("SELECT release_id FROM releases").fetchall()
-        log = [(opening.parts, opening.purpose, opening.reason) for opening in read_openings(cursor, *row)]
-    assert log == [(["test"], "compare the judge llm", "to plan the next quarter")]
-    with pytest.raises(InputError, match="has no part east"):
-        measure_judge_agreement(store, "llm", "v1", "east")
-
-
-def test_a_release_compares_as_the_project_did_when_it_was_frozen(tmp_path: Path) -> None:
-    store = gold_project(tmp_path)
-    bring(store, tmp_path, ALL)
-    live = measure_judge_agreement(store, "llm")
-    freeze(store, "v1")
-    frozen = measure_judge_agreement(store, "llm", "v1", "all", reason="to test it")
-    assert (frozen.figures, frozen.confusion) == (live.figures, live.confusion)
 
 
 def test_a_name_that_is_no_judge_is_answered_with_those_there_are(project: Store, tmp_path: Path) -> None:
@@ -182,5 +138,3 @@ def test_the_command_shows_figures_confusion_and_coverage(project: Store, tmp_pa
     listed = invoke([*path, "judge"]).stdout
     assert [cell.strip() for cell in listed.splitlines()[4].split("│")[1:6]] == ["llm", "48", "0", "12", "1"]
     assert json.loads(invoke([*path, "judge", "--json"]).stdout)["judges"][0]["judgments"] == 48
-    refused = invoke([*path, "judge", "llm", "--part", "dev"])
-    assert isinstance(refused.exception, InputError)

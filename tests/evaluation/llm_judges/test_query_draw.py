@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -23,12 +21,11 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.query_draw import NOT_DRAWN, draw_queries, read_draws
+from curation.labeling.rounds.query_draw import draw_queries, read_draws
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support import examples
-from tests.support.command_line import invoke
 from tests.support.freezing import freeze
 from tests.support.gold_project import LEXICAL, add_pool
 from tests.support.llm_judge import write_grades
@@ -132,20 +129,6 @@ def test_a_draw_that_people_graded_in_part_is_refused(project: Store, tmp_path: 
     people_grade(project, drawn_queries(project)[1:])
     with pytest.raises(RefusedError, match="1 of the 24 queries that a round drew for people have no grade"):
         estimate_with_judge(project, "v1", [run(tmp_path)], EvaluateRequest("v1", "dev", judge="llm"))
-
-
-def test_the_command_writes_the_probabilities(project: Store, tmp_path: Path) -> None:
-    command = ["--project", str(project.path), "round", "open", "more", "--draw", "12"]
-    out = tmp_path / "probabilities.csv"
-    done = invoke([*command, "--annotators", "ada,ben", "--seed", "8", "--out", str(out), "--json"])
-    assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    with out.open() as file:
-        rows = list(csv.DictReader(file))
-    assert [row["query_id"] for row in rows] == QUERIES
-    assert {row["inclusion_probability"] for row in rows} == {"0.2"}
-    assert sorted(row["query_id"] for row in rows if row["drawn"] == "1") == told["draw"]["drawn"]
-    assert any(reason == NOT_DRAWN for reason in told["left_out"])
 
 
 @settings(max_examples=examples(60))

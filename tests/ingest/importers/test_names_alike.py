@@ -19,7 +19,6 @@ from curation.ingest.importers.reference_answers import import_answers
 from curation.ingest.importers.run_import import import_run
 from curation.labeling.consensus.adjudication import import_decisions
 from curation.labeling.imported import import_judgments
-from curation.queries.tags_file import import_tags
 from curation.store import Store
 from curation.store.documents import ids_alike
 from tests.support.projects import add_names
@@ -70,7 +69,6 @@ FILES: dict[str, tuple[str, str, Import]] = {
     "a run": ("run.trec", "é1 Q0 Café 1 2.0 x\n", lambda store, path: import_run(store, path, "r")),
     "answers": ("a.csv", "query_id,answer\né1,hot\n", import_answers),
     "nuggets": ("n.csv", "query_id,nugget,importance\né1,hot,vital\n", import_nuggets),
-    "tags": ("t.csv", "query_id,tag\né1,short\n", import_tags),
     "decisions": (
         "d.csv",
         "query_id,document,grade,reason\né1,Café,2,why\n",

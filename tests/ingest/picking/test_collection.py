@@ -230,7 +230,6 @@ def test_nobody_is_guessed_to_have_judged(store: Store, folder: Callable[..., Pa
 @pytest.mark.parametrize(
     ("files", "sentence"),
     [
-        ({"one.txt": ".I 1\n.W\ntext\n"}, "does not show whether it contains documents or queries"),
         ({"a.sgml": DOCS, "corpus.jsonl": '{"_id": "1", "text": "x"}\n'}, "several collection formats"),
         ({"corpus-queries.jsonl": '{"_id": "1", "text": "x"}\n'}, "fits documents and queries"),
         ({"notes.txt": "hello\n"}, "notes.txt: not in a known format of test collections"),
@@ -297,19 +296,6 @@ def test_a_folder_is_listed_up_to_its_limit(
     with pytest.raises(InputError, match="more than 1 files; expected a collection of at most 1") as refused:
         collection_files.find_collection(root)
     assert "Parquet files and tables cannot" in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "figures", "passed"), [("med", (1033, 30, 696), []), ("cisi", (1460, 112, 3114), ["CISI.BLN"])]
-)
-def test_a_collection_of_smart_is_taken_as_it_is_without_boolean_queries(
-    store: Store, shared: Path, name: str, figures: tuple[int, int, int], passed: list[str]
-) -> None:
-    imported = import_collection(store, shared / "smart" / name, NIST)
-    assert [file.found for file in imported.files[:2]] == ["SMART documents", "SMART queries"]
-    queries, judgments = imported.queries[0].added, imported.judgments[0].judgments
-    assert (_corpus(imported).documents, queries, judgments) == figures
-    assert [file.path.name for file in imported.passed] == passed
 
 
 def test_the_command_says_what_each_file_was_taken_for(store: Store, folder: Callable[..., Path]) -> None:

@@ -11,7 +11,6 @@ import pytest
 from curation.core.errors import InputError
 from curation.ingest.readers import bounds, sgml
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.smart import read_smart_rows
 from curation.ingest.readers.trec import read_trec_rows
 
 Rows = Callable[..., Iterator[tuple[int, dict[str, Any]]]]
@@ -84,24 +83,8 @@ def test_a_block_of_too_many_elements_is_refused(inside: str, monkeypatch: pytes
     assert sentence in refusal(read_trec_rows, f"<DOC><DOCNO>1</DOCNO>{inside}</DOC>\n")
 
 
-@pytest.mark.parametrize(
-    ("rows", "text", "sentence"),
-    [
-        (read_trec_rows, "<DOC>\n" + "ab\n" * 100, "line 1: <DOC> contains more than 0 MB of text"),
-        (read_smart_rows, ".I 1\n" + ".T\n" * 100, "line 1: the record contains more than 0 MB of text"),
-    ],
-)
-def test_a_record_that_is_too_long_is_refused(
-    rows: Rows, text: str, sentence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines of marks did not count."""
     monkeypatch.setattr(bounds, "MAX_RECORD_LENGTH", 200)
-    assert sentence in refusal(rows, text)
-
-
-def test_records_of_smart_have_a_field_for_each_mark() -> None:
-    read = taken(read_smart_rows, ".I 1\n.T\na\nb\n.W\nc\n.T\nd\n.W")
-    assert read == [{"id": "1", "title": "a b d", "text": "c"}]
-    assert refusal(read_smart_rows, ".I 1\nlost\n").startswith(
-        "some.file: line 2: 'lost' belongs to no field"
-    )
+    text = "<DOC>\n" + "ab\n" * 100
+    assert "line 1: <DOC> contains more than 0 MB of text" in refusal(read_trec_rows, text)

@@ -22,7 +22,6 @@ from curation.labeling.written_answers.create_task import open_answer_task
 from curation.people.accounts import add_annotator
 from curation.queries.new_query import write_query
 from curation.queries.stored_tags import read_tagged_queries, set_tags
-from curation.queries.tags_file import import_tags
 from curation.store import Store
 from tests.support.projects import rows_of
 
@@ -36,17 +35,13 @@ def tags_of(store: Store) -> dict[str, list[str]]:
     return {query.text: list(query.tags) for query in read_tagged_queries(store)}
 
 
-def test_a_typo_is_refused_with_the_tag_that_it_may_mean_wherever_a_tag_is_named(
-    store: Store, write: Any
-) -> None:
+def test_a_typo_is_refused_with_the_tag_that_it_may_mean_wherever_a_tag_is_named(store: Store) -> None:
     declare_tags(store, ["error-code"])
     write_query(store, "e42 blinking", "1", tags=["error-code"])
-    tags = write("t.csv", "query,tag\n1,eror-code\n")
     add_annotator(store, "ann", "annotator", "correct horse battery")
     deeds: list[Callable[[], object]] = [
         lambda: set_tags(store, "1", ["eror-code"], []),
         lambda: set_tags(store, "1", [], ["Error_Code"]),
-        lambda: import_tags(store, tags),
         lambda: write_query(store, "e43", tags=["error-codes"]),
         lambda: read_tagged_queries(store, "errorcode"),
         lambda: open_answer_task(store, AnswerTaskRequest("faq", ["ann"], 1, tag="error-cod")),

@@ -19,7 +19,6 @@ from curation.queries.sampling.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.top_up import top_up
 from curation.queries.stored_tags import read_tagged_queries, set_tags
 from curation.queries.tag_rules import find_tags, match_tag
-from curation.queries.tags_file import import_tags
 from curation.queries.unanswerable import count_unanswerable
 from curation.store import append, put_setting
 from tests.support.projects import rows_of
@@ -128,32 +127,6 @@ def test_what_cannot_be_said_is_refused(asked, query, add, remove, kind, told):
     with pytest.raises(kind, match=told):
         set_tags(asked, query, add, remove)
     assert all_rows(asked) == []
-
-
-def test_a_file_says_the_tags_of_many_queries_at_once(asked, write):
-    path = write("tags.tsv", "query\ttags\n1\tmulti-hop, -question\nUSB  hub\tunanswerable\n")
-    result = import_tags(asked, path, "ada")
-    assert result.added == [("1", "multi-hop"), ("3", "unanswerable")]
-    assert result.removed == [("1", "question")]
-    assert import_tags(asked, path).unchanged == 3
-    lines = write("more.jsonl", '{"query_id": "2", "tags": ["short", "ambiguous"]}\n')
-    assert import_tags(asked, lines).added == [("2", "short"), ("2", "ambiguous")]
-
-
-def test_all_problems_of_a_file_are_told_together_and_nothing_is_written(asked, write):
-    content = "query,tag\n1,long\nwho,long\n2,funny\n1,-long\n,long\n3,\n"
-    with pytest.raises(InputError) as error:
-        import_tags(asked, write("t.csv", content))
-    assert [problem.partition(":")[0] for problem in error.value.problems] == [
-        f"line {number}" for number in (3, 4, 5, 6, 7)
-    ]
-    assert "contradicts line 2" in error.value.problems[2]
-    assert all_rows(asked) == []
-
-
-def test_a_file_without_the_columns_says_which_it_has(asked, write):
-    with pytest.raises(InputError, match="--map tag"):
-        import_tags(asked, write("t.csv", "query,kind\n1,long\n"))
 
 
 def sample_of(store, *ids):

@@ -127,7 +127,6 @@ def test_a_folder_with_anything_else_is_refused_and_left_alone(gold: Store, tmp_
     [
         ("xml", "'xml': expected one of beir, leaderboard, trec, csv, parquet, hf, triplets"),
         ("beeir", "triplets.*; did you mean 'beir'?"),
-        ("letor", "the format letor was removed: export full"),
     ],
 )
 def test_a_format_that_does_not_exist_is_answered_with_those_to_write(

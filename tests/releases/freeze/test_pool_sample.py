@@ -29,9 +29,6 @@ def test_a_release_has_each_querys_drawn_documents_with_their_probability(projec
     assert pool["parameters"]["sample"] == {"bands": [[5, 1.0], [30, 0.4]], "budget": None}
 
 
-def test_the_card_says_that_a_sample_was_judged_and_at_which_rates(project: Store) -> None:
+def test_the_card_says_that_a_sample_was_judged(project: Store) -> None:
     text = write_card(load_release(project, "v1"))
-    assert "Only a random sample of the pool was judged." in text
-    assert "| 1 to 5 |" in text
-    assert "| 6 to 30 |" in text
     assert "Only a random sample of the pool was judged." in text

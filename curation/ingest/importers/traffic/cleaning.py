@@ -20,7 +20,7 @@ Analysis of a very large web search engine query log.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -127,11 +127,6 @@ class CleaningRules:
         return (
             f"repeated query within {self.repeat_minutes} minutes of its session (the next page of results)"
         )
-
-    @property
-    def without_sessions(self) -> CleaningRules:
-        """Return the cleaning rules, with the session rules switched off."""
-        return replace(self, repeat_minutes=0, queries_a_minute=0, queries_a_day=0)
 
     @property
     def of_sessions(self) -> tuple[str, str]:

@@ -9,11 +9,10 @@ key nor a hash of a session.
 from __future__ import annotations
 
 import hashlib
-import operator
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -100,30 +99,16 @@ class LogCounts(NamedTuple):
 
     Attributes
     ----------
-    lines: number of lines in the file, up to the last line with a query.
     traffic: sum of the counts of all rows.
     sessions: number of distinct sessions.
     personal: number of rows for each kind of personal data. `left_out` and `replaced` are as in
     `TrafficImport`.
-    unreadable_times: first time that could not be read, if any.
+    unreadable_time: first time that could not be read, if any.
     """
 
-    lines: int
     traffic: int
     sessions: int
     personal: Counter[str]
     left_out: Counter[str]
     replaced: Counter[str]
-    unreadable_times: tuple[str, ...]
-
-    def plus(self, other: LogCounts) -> LogCounts:
-        """Return the sums of two readings' counts."""
-        return LogCounts(*map(operator.add, self, other))
-
-    @property
-    def of_reading(self) -> dict[str, Any]:
-        """Return the attributes of `TrafficImport` that are not stored."""
-        return {"unreadable_time": next(iter(self.unreadable_times), None), "replaced": dict(self.replaced)}
-
-
-NO_COUNTS = LogCounts(0, 0, 0, Counter(), Counter(), Counter(), ())
+    unreadable_time: str | None

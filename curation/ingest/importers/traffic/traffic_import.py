@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from curation.core.digests import canonical_json, digest, file_digest
 from curation.core.progress import Progress, silent
-from curation.core.text import join_names, pluralize
+from curation.core.text import pluralize
 from curation.ingest.importers.personal_data import Redacted, redact
 from curation.ingest.importers.traffic.cleaning import (
     UNKNOWN_TIME,
@@ -71,18 +71,6 @@ _COUNTED = "rows traffic queries sessions segments first last unknown_times same
 DATE_ORDER = "Numeric dates such as 03/04/2026 are read with --date-order mdy (month first) or dmy."
 
 
-class FilesRead(NamedTuple):
-    """Counts of a query log's files: new files, files read before, and known files that are missing.
-
-    same: for each file with known content, the name under which the content was read before.
-    """
-
-    read: int
-    known: int
-    gone: int
-    same: dict[str, str]
-
-
 @dataclass(frozen=True)
 class TrafficImport:
     """The result of importing traffic.
@@ -96,8 +84,7 @@ class TrafficImport:
     readable time. unreadable_time: example of a time that could not be read.
     same_source: number of other imports of files with this name, whose rows also count.
     personal: number of rows with each kind of personal data in the query, the segment or a further field.
-    left_out: number of rows that were left out for each reason. files: numbers of files, for a log of several
-    files.
+    left_out: number of rows that were left out for each reason.
     """
 
     import_id: str
@@ -116,7 +103,6 @@ class TrafficImport:
     is_new: bool = False
     unreadable_time: str | None = None
     replaced: dict[str, int] = field(default_factory=dict)
-    files: FilesRead | None = None
 
     @property
     def outcome(self) -> ImportOutcome:
@@ -125,7 +111,7 @@ class TrafficImport:
         summary += f"{self._describe_missing_fields()}."
         figures = {"queries asked": self.traffic, "rows": self.rows, "distinct queries": self.queries}
         figures |= {"sessions": self.sessions, "segments": self.segments}
-        remarks = [describe_fields(self.fields), *self._file_remarks()]
+        remarks = [describe_fields(self.fields)]
         if self.first and self.last:
             remarks.append(f"From {self.first:%d %b %Y %H:%M} to {self.last:%d %b %Y %H:%M} UTC.")
         remarks += [*self._time_remarks(), *describe_personal_data(self.personal, "rows", "not stored")]
@@ -143,18 +129,6 @@ class TrafficImport:
             f", but found no {' and no '.join(missing)}{hint}, so turned pages and robots count as queries"
         )
         return lacks if missing else ""
-
-    def _file_remarks(self) -> Iterator[str]:
-        if self.files:
-            before = f"; {self.files.known:,} were read before" if self.files.known else ""
-            yield f"{pluralize(self.files.read, 'file was', 'files were')} read{before}."
-            if self.files.gone:
-                gone = pluralize(self.files.gone, "file is", "files are")
-                yield f"{gone} missing now; the imported rows are kept."
-            if self.files.same:
-                pairs = [f"{name} (the same as {first})" for name, first in self.files.same.items()]
-                names = join_names(pairs, MAX_NAMES)
-                yield f"Files skipped, because files with the same content were already read: {names}."
 
     def _time_remarks(self) -> Iterator[str]:
         if self.fields.time and self.unknown_times:
@@ -207,7 +181,9 @@ def import_traffic(
             _store_rows(cursor, import_id, records.source, rows, counts, rules, author)
         del table  # the summary needs as much memory to count distinct texts
         summary = summarise_import(cursor, import_id, records.source, used)
-    return replace(summary, is_new=is_new, **counts.of_reading)
+    return replace(
+        summary, is_new=is_new, unreadable_time=counts.unreadable_time, replaced=dict(counts.replaced)
+    )
 
 
 def choose_columns(records: Records, requested: TrafficFields) -> TrafficFields:
@@ -278,14 +254,9 @@ def summarise_import(cursor: Cursor, import_id: str, source: str, fields: Traffi
 
 
 def clean_log(
-    records: Records,
-    fields: TrafficFields,
-    import_id: str,
-    rules: CleaningRules,
-    key: str,
-    previous_lines: int = 0,
+    records: Records, fields: TrafficFields, import_id: str, rules: CleaningRules, key: str
 ) -> tuple[pa.Table, LogCounts]:
-    """Read and clean a query log; return its columns and counts, numbering lines from `previous_lines` + 1.
+    """Read and clean a query log; return its columns and counts.
 
     Raises
     ------
@@ -303,7 +274,7 @@ def clean_log(
     identity = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(times), np.int8)), pa.array([import_id]))
     table = {
         "import_id": identity,
-        "line": pa.array(log.lines[keep] + previous_lines),
+        "line": pa.array(log.lines[keep]),
         "text": log.texts.column(keep, texts.texts),
         "normalised": log.texts.column(keep, texts.normalised),
         "time": pa.array(times, mask=times == UNKNOWN_TIME).cast(pa.timestamp("us")),
@@ -320,13 +291,12 @@ def clean_log(
     )
     empty = Counter({records.why_empty: log.empty})
     counts = LogCounts(
-        lines=int(log.lines[-1]) if len(log.lines) else 0,
         traffic=log.traffic,
         sessions=len(log.sessions.texts),
         personal=Counter(personal),
         left_out=empty + Counter(left_out),
         replaced=Counter(records.replaced),
-        unreadable_times=(log.unreadable_time,) if log.unreadable_time else (),
+        unreadable_time=log.unreadable_time,
     )
     return pa.table(table), counts
 
