@@ -26,23 +26,24 @@ from curation.relabeling.wrong_labels import estimate_wrong_labels
 NOW = Quarter("2026-Q4")
 QUARTERS = 4
 LEAN = 0.25
-"""How much of a pair's score is whether its grade is wrong; the rest is chance."""
+"""How much of a pair's rank among the due pairs is whether its grade is wrong; the rest is chance."""
 OPEN = 0.1
 SETS = ((100, 10, 0.05, 0.05), (100, 10, 0.15, 0.05), (100, 10, 0.15, 0.3))
 """Queries, documents of each, share of wrong labels, and how much those of a query go wrong together."""
 Marks = NDArray[Any]
 
 
-def scored(query: int, document: int, score: float) -> JudgedPair:
+def ranked(query: int, document: int, rank: float) -> JudgedPair:
+    """A pair that is due before all pairs with a lower rank, 0 to 1."""
     when = NOW.before(1 + query % 4)
-    facts = (f"q{query}", f"d{document}", 1, "majority", {1: 2}, 0, 1.0, when, SAME, "h", "h", False)
-    return JudgedPair(*facts, "tail", (), None, when, "g", ("ada",), 0, score=score)
+    facts = (f"q{query}", f"d{document}", 1, "majority", when, SAME, "h", "h", False)
+    return JudgedPair(*facts, "tail", (), None, when, "g", ("ada",), 0, age=round(1e6 * rank))
 
 
 def judged_plan(wrong: Marks, seed: int, random: np.random.Generator, left_open: float) -> QuarterResult:
     """A plan for a set with these wrong labels, judged without error, but for what is left open."""
     rows = [
-        scored(q, d, (1 - LEAN) * random.random() + LEAN * int(wrong[q, d]))
+        ranked(q, d, (1 - LEAN) * random.random() + LEAN * int(wrong[q, d]))
         for q, d in np.ndindex(*wrong.shape)
     ]
     pairs = []

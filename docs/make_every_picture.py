@@ -196,12 +196,12 @@ VIEWS = (
     View("query", "/queries?part=All queries", "lead", ONCE, open_query),
     *(
         View(f"relabel-{part.lower()}", f"/releases?stage=Re-label&quarter={part}", states=ONCE)
-        for part in ("Due", "Plan", "Report")
+        for part in ("Due", "Others", "Report")
     ),
     View("relabel", "/releases?stage=Re-label", states=("empty", "done")),
     *(
         View(f"coverage-{part.lower()}", f"/queries?part=Coverage&of={part}", states=ONCE)
-        for part in ("Gaps", "Map", "Written")
+        for part in ("Gaps", "Regions", "Written", "Method")
     ),
     View("coverage", "/queries?part=Coverage", states=("empty",)),
     View("answers", "/write?part=Answers", states=("empty", "work")),

@@ -147,7 +147,7 @@ PICTURES = [
     Picture("agreement-round", "lead", "/agreement?round=autumn"),
     Picture("releases", "lead", "/releases", width=1024, scheme="dark"),
     Picture("split", "lead", "/releases?stage=Split", act=preview),
-    Picture("relabel", "lead", "/releases?stage=Re-label&quarter=Plan"),
+    Picture("relabel", "lead", "/releases?stage=Re-label"),
     Picture("evaluate", "vera", "/evaluate", act=unfold),
     Picture("evaluate-report", "vera", "/evaluate", act=read_report, width=1024, scheme="dark"),
 ]

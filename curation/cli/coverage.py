@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Context, Option
 
 from curation.cli.invocation import actor, project_store, refuse_unused
-from curation.cli.options import Limit, with_options_of
-from curation.cli.output import emit, say, show, write_file
+from curation.cli.options import Limit, switch, with_options_of
+from curation.cli.output import say, show, write_file
 from curation.cli.program import app
 from curation.cli.progress import progress_bar, run_operation
 from curation.core.errors import InputError
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 def coverage_command(
     request: CoverageRequest,
     context: Context,
-    gaps: Annotated[
-        bool, Option("--gaps", help="List the regions without a query, with their documents.")
-    ] = False,
     rename: Annotated[
         str | None, Option(help="Give a region a name, such as '4=USB hubs'.", metavar="NUMBER=NAME")
     ] = None,
@@ -40,44 +37,55 @@ def coverage_command(
             help="A run file, or NAME=FILE, for --html. Repeatable. The first run's scores color the map."
         ),
     ] = None,
+    dismiss: Annotated[
+        int | None, Option(help="Dismiss a region as no topic, so that it is no gap.", metavar="NUMBER")
+    ] = None,
+    keep: Annotated[
+        int | None, Option(help="Count a dismissed region as a topic again.", metavar="NUMBER")
+    ] = None,
+    method: Annotated[
+        bool, switch("--method", "Print the measures of the method instead of the gaps.")
+    ] = False,
     limit: Limit = 20,
 ) -> None:
     """Show which regions of the corpus the queries test.
 
-    A region is a cluster of entities that the documents name. Entities are joined by meaning and clustered by
-    the Leiden method. MSC is the share of regions with a query, SCC is the share of documents in regions with
-    five queries or more, and ZQC is the number of regions without a query. The map of a corpus is made once
-    and stored; making the map embeds every entity.
+    A region is a group of documents about one topic. The command says how many regions have no query, and
+    lists them by searches × documents, or by documents in a project without traffic. The map of a corpus is
+    made once and stored; making the map embeds every phrase that distinguishes a document.
 
-    --gaps lists the regions without a query, ordered by searches × documents, or by documents in a project
-    without traffic. --html draws the map as a page that works offline: documents against queries by region,
-    and the entities, documents and queries of each region. With runs the regions are colored by nDCG@10. The
-    map shows no results of a sealed part.
+    --method prints the measures of the method: MSC is the share of regions with a query, SCC is the share of
+    documents in regions with five queries or more, and ZQC is the number of regions without a query. --html
+    draws the map as a page that works offline: documents against queries by region, and the entities,
+    documents and queries of each region. With runs the regions are colored by nDCG@10. The map shows no
+    results of a sealed part.
 
     \b
     Examples:
       goldgrade coverage --seed 7
-      goldgrade coverage --gaps --json
+      goldgrade coverage --json
       goldgrade coverage --rename "4=USB hubs"
+      goldgrade coverage --dismiss 12
       goldgrade coverage --html map.html --release v1 --run bm25.trec --run dense=dense.trec
     """
     if html is None:
         refuse_unused(context, "only --html draws a map; add --html FILE", "release", "run")
-    if sum((gaps, rename is not None, html is not None)) > 1:
-        raise InputError(
-            "--gaps, --rename and --html cannot be combined; expected only one of these options."
-        )
+    given = (method, *(value is not None for value in (rename, html, dismiss, keep)))
+    if sum(given) > 1:
+        options = "--method, --rename, --dismiss, --keep and --html"
+        raise InputError(f"{options} cannot be combined; expected only one of these options.")
     if rename is not None:
         refuse_unused(context, "a region gets a name", "seed", "model", "limit")
         _rename_region(rename)
-    elif gaps:
-        refuse_unused(context, "--gaps lists the gaps of the current map", "seed")
-        _list_gaps(request.model, limit)
+    elif dismiss is not None or keep is not None:
+        refuse_unused(context, "a region is dismissed or kept", "seed", "model", "limit")
+        _dismiss_region(dismiss, keep)
     elif html is not None:
         _draw_map(html, release, run or [], request.seed)
     else:
         report = run_operation("coverage", request)
-        show(report, *report.details, limit=limit)
+        plain = PlainResult((*report.sentences, *report.details), report.method_tables)
+        show(plain if method else report, limit=limit, as_json=report)
 
 
 def _rename_region(text: str) -> None:
@@ -87,17 +95,15 @@ def _rename_region(text: str) -> None:
     if not number.strip().isdecimal():
         expected = "expected the number of a region and its name, such as 4=USB hubs"
         raise InputError(f"--rename {text}: {expected}.")
-    cluster = rename_cluster(project_store(), int(number), name, actor())
-    emit(cluster, f"Cluster {cluster.number} is now called {cluster.name!r}.")
+    show(rename_cluster(project_store(), int(number), name, actor()))
 
 
-def _list_gaps(model: str, limit: int) -> None:
-    from curation.queries.coverage.gaps import build_gap_table, find_gaps
+def _dismiss_region(dismiss: int | None, keep: int | None) -> None:
+    from curation.queries.coverage.stored_map import dismiss_region
 
-    with progress_bar() as progress:
-        gaps = find_gaps(project_store(), model, progress)
-    result = PlainResult(() if gaps else ("Every region has a query.",), (build_gap_table(gaps),))
-    show(result, limit=limit, as_json={"gaps": gaps})
+    number = keep if dismiss is None else dismiss
+    assert number is not None
+    show(dismiss_region(project_store(), number, dismiss is not None, actor()))
 
 
 def _draw_map(file: Path, release: str | None, runs: list[str], seed: int) -> None:

@@ -128,35 +128,11 @@ def choose_values(evaluation: Evaluation) -> EvaluatedValues:
     ------
     RefusedError: a sealed part was evaluated.
     """
-    release = f"{evaluation.release}, {', '.join(evaluation.parts)}"
-    per_query = {system.name: system.per_query for system in evaluation.runs}
-    return _select_measure(release, evaluation.measures, evaluation.query_ids, per_query)
-
-
-def read_stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> EvaluatedValues:
-    """Read the values by query of an evaluation that was made on the page Evaluate.
-
-    Raises
-    ------
-    NotFoundError: the person may not read an evaluation with this id.
-    RefusedError: a sealed part was evaluated.
-    """
-    result: dict[str, Any] = json.loads(read_result(cursor, evaluation_id, annotator))
-    release = f"{result['release']}, {', '.join(result['parts'])}"
-    per_query = {system["name"]: system["per_query"] for system in result["runs"]}
-    return _select_measure(release, result["measures"], result["query_ids"], per_query)
-
-
-def _select_measure(
-    release: str,
-    measures: Sequence[str],
-    query_ids: Sequence[str] | None,
-    per_query: Mapping[str, Mapping[str, Sequence[float | None]] | None],
-) -> EvaluatedValues:
-    """Select the values of nDCG@10, or of the first measure if the evaluation lacks nDCG@10."""
+    query_ids, per_query = evaluation.query_ids, {run.name: run.per_query for run in evaluation.runs}
     if query_ids is None or any(values is None for values in per_query.values()):
         raise RefusedError(SEALED_MAP)
+    measures = evaluation.measures
     measure = next((name for name in measures if name.replace("_exp", "") == PREFERRED_MEASURE), measures[0])
     values = {name: by_measure[measure] for name, by_measure in per_query.items() if by_measure is not None}
     systems = {name: dict(zip(query_ids, column, strict=True)) for name, column in values.items()}
-    return EvaluatedValues(release, measure, systems)
+    return EvaluatedValues(f"{evaluation.release}, {', '.join(evaluation.parts)}", measure, systems)

@@ -1,24 +1,21 @@
 """The coverage map of the corpus as one HTML file, coloured by a measure of the evaluated systems.
 
-The drawings link to a section on each region; the app shows the same sections.
+The drawings link to a section on each region.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import fsum
 
 from curation.core.characters import isolate
 from curation.core.reports.page import Section, html_page
 from curation.core.reports.regions import RegionMark, region_map
 from curation.core.reports.tables import QueryName, Table
-from curation.core.text import percent, pluralize
+from curation.core.text import pluralize
 from curation.evaluation.by_query import EvaluatedValues, ValuesByQuery
 from curation.queries.coverage.state import CoverageState, read_state
 from curation.store import Store
 from curation.store.documents import snapshot_titles
-
-Link = Callable[[int], str]
 
 
 def average_by_region(state: CoverageState, values: ValuesByQuery) -> dict[int, float | None]:
@@ -32,20 +29,16 @@ def average_by_region(state: CoverageState, values: ValuesByQuery) -> dict[int, 
     return means
 
 
-def build_map_section(
-    state: CoverageState, results: EvaluatedValues | None, system: str | None, link: Link
-) -> Section:
-    """Draw the regions of the coverage map.
-
-    Parameters
-    ----------
-    results: the values of systems; None if no run was evaluated.
-    system: the system whose values colour the regions.
-    link: a function from the number of a region to the address of its section.
-    """
-    values: ValuesByQuery = results.systems[system] if results and system else {}
-    measure = f"{results.measure} of {system}" if results and system else "no run"
-    marks = make_region_marks(state, average_by_region(state, values), link)
+def build_map_section(state: CoverageState, results: EvaluatedValues | None) -> Section:
+    """Draw the regions of the coverage map, coloured by the first system; `results` is None without a run."""
+    system = next(iter(results.systems)) if results else ""
+    measure = f"{results.measure} of {system}" if results else "no run"
+    means = average_by_region(state, results.systems[system] if results else {})
+    marks = []
+    for region in state.map.regions:
+        name, counts = state.map.clusters[region].name, state.clusters[region]
+        link = f"#region-{region}"
+        marks.append(RegionMark(name, counts.documents, counts.queries, means.get(region), link))
     with_query = sum(mark.queries > 0 for mark in marks)
     queries_per_document = sum(mark.queries for mark in marks) / max(1, sum(mark.documents for mark in marks))
     drawing = region_map("Documents and queries of each region", measure, marks, queries_per_document)
@@ -58,17 +51,10 @@ def build_map_section(
     )
 
 
-def build_region_sections(
-    state: CoverageState, titles: dict[str, str], results: EvaluatedValues | None, anchors: dict[int, str]
-) -> list[Section]:
-    """Show each region's entities, documents, queries with their results, and the command with which a
-    language model writes a query for the region."""
-    return [_show_region(state, region, titles, results, anchors[region]) for region in state.map.regions]
-
-
 def _show_region(
-    state: CoverageState, region: int, titles: dict[str, str], results: EvaluatedValues | None, anchor: str
+    state: CoverageState, region: int, titles: dict[str, str], results: EvaluatedValues | None
 ) -> Section:
+    """Show a region's entities, documents and queries, and the command that asks people for a query."""
     cluster = state.map.clusters[region]
     systems = results.systems if results else {}
     names = [state.map.entities[index].name for index in cluster.entities]
@@ -85,7 +71,7 @@ def _show_region(
     heading = f"Region {region}: {isolate(cluster.name)}"
     sentence = f"Entities, with the most central first: {', '.join(map(isolate, names))}.{remark}"
     way_out = f"To write a query: goldgrade queries write --region {region} --queries 1 --annotators NAME"
-    return Section(heading, sentence, (), tuple(tables), way_out, anchor)
+    return Section(heading, sentence, (), tuple(tables), way_out, f"region-{region}")
 
 
 def write_coverage_page(store: Store, results: EvaluatedValues | None = None) -> str:
@@ -98,10 +84,8 @@ def write_coverage_page(store: Store, results: EvaluatedValues | None = None) ->
     with store.reading() as cursor:
         state = read_state(cursor)
         titles = snapshot_titles(cursor, state.map.snapshot_id, list(state.map.document_entities))
-    anchors = {region: f"region-{region}" for region in state.map.regions}
-    system = next(iter(results.systems)) if results else None
-    drawing = build_map_section(state, results, system, lambda region: f"#{anchors[region]}")
-    sections = [drawing, state.reliability, *build_region_sections(state, titles, results, anchors)]
+    sections = [build_map_section(state, results), state.reliability]
+    sections += [_show_region(state, region, titles, results) for region in state.map.regions]
     parameters = state.map.parameters
     remark = (
         f"Map {state.map.map_id[:12]}: resolution {parameters['resolution']:g}, {parameters['chosen']}; seed "
@@ -112,9 +96,8 @@ def write_coverage_page(store: Store, results: EvaluatedValues | None = None) ->
 
 def _write_findings(state: CoverageState, results: EvaluatedValues | None) -> list[str]:
     regions = state.regions
-    share = "unknown" if regions.msc is None else percent(regions.msc)
     sentences = [
-        f"{regions.zqc:,} of {pluralize(regions.clusters, 'region')} have no query; {share} have a query.",
+        state.sentence,
         f"{pluralize(regions.queries, 'query is', 'queries are')} about a region, {len(state.unassigned):,} "
         "are about no region.",
     ]
@@ -130,12 +113,3 @@ def _write_findings(state: CoverageState, results: EvaluatedValues | None) -> li
         f"Results: {results.measure} of {', '.join(results.systems)} on {results.name}. The values of "
         "the first system color the map.",
     ]
-
-
-def make_region_marks(state: CoverageState, means: dict[int, float | None], link: Link) -> list[RegionMark]:
-    """Make the marks that represent the corpus regions in drawings, by region number."""
-    marks = []
-    for region in state.map.regions:
-        name, counts = state.map.clusters[region].name, state.clusters[region]
-        marks.append(RegionMark(name, counts.documents, counts.queries, means.get(region), link(region)))
-    return marks

@@ -16,7 +16,7 @@ from curation.operations.jobs.stored import Job, read_last_jobs
 from curation.operations.workflow.adjudicating import read_grade_counts
 from curation.operations.workflow.releasing import read_quarter
 from curation.relabeling.calendar import OPEN, UNFINISHED, QuarterWork, read_work
-from curation.relabeling.staleness import compute_staleness
+from curation.relabeling.due_list import read_due
 from curation.releases.release_rows import list_releases
 from curation.store import COMMAND_LINE, Store, open_store
 
@@ -52,8 +52,8 @@ def find_notices(store: Store, kinds: NoticeKinds, now: datetime) -> dict[str, s
         if waiting:
             notices[disputes_key] = f"{pluralize(waiting, 'pair waits', 'pairs wait')} for a decision."
     if kinds.quarter_due:
-        if due_key not in stored_keys and _is_relabeling_due(store.path, now.date()):
-            notices[due_key] = f"Re-labeling is due in {quarter}."
+        if due_key not in stored_keys and (due := _find_due(store.path, now.date())):
+            notices[due_key] = due
         notices |= _make_unfinished_quarter_notice(quarter_work, quarter)
     if kinds.job_failed:
         notices |= _make_job_notices(jobs)
@@ -97,10 +97,10 @@ def _count_waiting_disputes(project: Path, _version: str) -> int:
 
 
 @lru_cache(maxsize=2)
-def _is_relabeling_due(project: Path, day: date) -> bool:
-    """Return whether the current quarter still needs a re-labeling plan; the answer is computed once a
-    day."""
+def _find_due(project: Path, day: date) -> str:
+    """Return the sentence on the due pairs if the quarter needs a plan, else ''; computed once a day."""
     store = open_store(project)
     with store.reading() as cursor:
         is_unplanned = read_quarter(cursor, day)[1] is None and bool(list_releases(cursor))
-    return is_unplanned and compute_staleness(store, day).calendar.is_due
+    due = read_due(store, day) if is_unplanned else None
+    return due.sentence if due and due.is_due else ""

@@ -1,7 +1,8 @@
 """The calendar of re-labelings: the quarters of the year, each with the progress of its re-labeling.
 
 A plan of a re-labeling belongs to the quarter for which it was made. If the computer's clock is set back into
-an earlier quarter, the quarter of the newest plan stays the present quarter.
+an earlier quarter, the quarter of the newest plan stays the present quarter. Pairs that a lead chose are
+judged again apart from the quarter's plan: their re-labelings are called 2026-Q4.1, 2026-Q4.2, and so on.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from curation.store import Cursor, utc_now
 
 REVISIT_QUARTERS = 8
 """Age in quarters (two years) from which a pair counts as stale for its age only."""
+QUARTER_LENGTH = len("2026-Q4")
 _QUARTER_PATTERN = re.compile(r"\d{4}-Q[1-4]")
 NOT_PLANNED, PLANNED, OPEN, UNFINISHED, DONE = "not planned", "planned", "open", "half done", "done"
 # Pairs that the round does not show (their documents are gone) do not count in the progress.
@@ -32,6 +34,7 @@ SELECT plan.quarter, plan_id, round.name, coalesce(round.closed, false),
 FROM relabeling_plans plan LEFT JOIN relabeling_rounds USING (plan_id)
 LEFT JOIN round_states round USING (round_id)
 LEFT JOIN shown_pairs shown USING (plan_id) LEFT JOIN planned_pairs planned USING (plan_id)
+WHERE NOT contains(plan.quarter, '.')
 ORDER BY plan.quarter, round.name IS NOT NULL, plan.rowid
 """
 
@@ -94,7 +97,8 @@ class QuarterWork(NamedTuple):
 
 def find_present_quarter(cursor: Cursor, today: date | None) -> Quarter:
     """Return the current quarter, or the newest plan's quarter if that is later."""
-    [(newest,)] = cursor.execute("SELECT max(quarter) FROM relabeling_plans").fetchall()
+    sql = "SELECT max(quarter[:?]) FROM relabeling_plans"
+    [(newest,)] = cursor.execute(sql, [QUARTER_LENGTH]).fetchall()
     now = Quarter.of(today or utc_now().date())
     return max(now, Quarter(newest)) if newest else now
 
@@ -114,13 +118,6 @@ def read_work(cursor: Cursor) -> list[QuarterWork]:
             state = UNFINISHED if closed else OPEN
         work[name] = QuarterWork(Quarter(name), plan_id, round_name, state, pair_count, judged_count)
     return list(work.values())
-
-
-def read_planned_pairs(cursor: Cursor, work: Sequence[QuarterWork], quarter: Quarter) -> set[tuple[str, str]]:
-    """Read the pairs of the quarter's plan as (query id, document id); empty if there is no plan."""
-    plan_ids = [row.plan_id for row in work if row.quarter == quarter]
-    sql = "SELECT query_id, document_id FROM relabeling_pairs WHERE list_contains(?::TEXT[], plan_id)"
-    return set(cursor.execute(sql, [plan_ids]).fetchall())
 
 
 def refuse_second_relabeling(work: Sequence[QuarterWork], quarter: Quarter) -> None:

@@ -14,7 +14,7 @@ from curation.core.digests import canonical_json, to_json_value
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide
 from curation.labeling.rounds.round_states import RoundState, set_round_state
-from curation.relabeling.calendar import Quarter
+from curation.relabeling.calendar import QUARTER_LENGTH, Quarter
 from curation.relabeling.regraded_pairs import DISPUTED_NOW, NOT_WHOLE, QuarterResult, read_plan_result
 from curation.relabeling.stored_plans import StoredPlan, list_plans
 from curation.relabeling.wrong_labels import WrongLabels, estimate_wrong_labels
@@ -61,9 +61,13 @@ def read_report_inputs(cursor: Cursor, plan: StoredPlan) -> ReportInputs:
     if stored is not None:
         return stored
     result = read_plan_result(cursor, plan)
-    oldest = Quarter(plan.quarter).before(MAX_POOLED_QUARTERS - 1)
+    oldest = Quarter(plan.quarter[:QUARTER_LENGTH]).before(MAX_POOLED_QUARTERS - 1)
     earlier_plans = [
-        other for other in list_plans(cursor) if other.round_id and oldest <= other.quarter < plan.quarter
+        other
+        for other in list_plans(cursor)
+        if other.round_id
+        and oldest <= other.quarter < plan.quarter
+        and not (plan.is_chosen or other.is_chosen)
     ]
     results = [*(read_report_inputs(cursor, other).result for other in earlier_plans), result]
     comparable = [quarter for quarter in results if quarter.comparable]

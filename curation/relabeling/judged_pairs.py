@@ -1,38 +1,33 @@
-"""Judged pairs of the gold set, each with its staleness: a score of how much the pair needs a new judgment.
+"""Judged pairs of the gold set, each with the reason for which people should judge it again.
 
 The set consists of all pairs of query and document with a judgment or a reviewer's decision, without retired
 queries. The quarter of a pair's last judgment is the quarter of the re-labeling that judged the pair, or else
 follows from the times of its judgments. The quarter is unknown for judgments that were imported without a
 time. Such judgments are at least as old as their import.
 
-The score of a pair is the weighted mean of three parts, each from 0 (fresh) to 1 (stale):
+A pair has at most one reason, the first that applies:
 
-    document  1 if the document is gone or its new text lacks the marked evidence; 0.5 to 1 if the text
-              changed, by the share of changed words
-    guide     1 if the current guide words the pair's grade, or the grade of one of its votes, differently
-    age       quarters since the last judgment, divided by two years
-
-A part of the score with an unknown value does not count in the mean. Only this module defines the weights of
-the parts. `text_changes` computes the share of changed words.
+    document  the evidence that people marked, or the passage that the page shows, is different in the new
+              text (`text_changes`); a pair whose document changed elsewhere has no reason
+    guide     the current guide words the pair's grade, or the grade of one of its votes, differently
+    age       the pair was judged two years ago or earlier
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
 
-from curation.core.digests import NOT_IN_JSON
 from curation.guides.grade_meanings import find_reworded_grades, group_equivalent_guides
 from curation.guides.guide import current_guide
 from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import read_consensus
 from curation.labeling.consensus.marks import read_marks, read_newer_versions
 from curation.labeling.consensus.votes import choose_decisions_view
-from curation.people.seal_access import SEALED, read_sealed_queries
+from curation.people.seal_access import read_sealed_queries
 from curation.queries.sampling.strata import STRATUM_SEPARATOR
-from curation.relabeling.calendar import REVISIT_QUARTERS, Quarter
+from curation.relabeling.calendar import QUARTER_LENGTH, REVISIT_QUARTERS, Quarter
 from curation.store import Cursor, get_setting
 from curation.store.documents import snapshot_versions
 
@@ -40,17 +35,8 @@ Pair = tuple[str, str]
 
 SAME, CHANGED, GONE, UNKNOWN = "same", "changed", "gone", "unknown"
 """States of a judged document: its present version is the judged version, a new version, gone, or unknown."""
-SCORE_WEIGHTS: Mapping[str, float] = {"document": 0.5, "guide": 0.25, "age": 0.25}
-"""Weights of the parts of the staleness score; the weights sum to 1."""
-MIN_STALE_SCORE = 0.25
-"""Staleness score from which a pair is stale: a changed text, changed words of its grade, or two years.
-
-See `JudgedPair.is_stale`.
-"""
-GRADE_REVEALING_FIELDS = ("grade", "confidence", "guide_behind", "guide_hash")
-"""Fields of a judged pair that would reveal the grade of the pair."""
-CHANGED_TEXT_SCORE = 0.5
-"""Document part of the staleness score if only one word of the text changed."""
+DOCUMENT, GUIDE, AGE = "document", "guide", "age"
+"""The reasons to judge a pair again, the strongest first."""
 
 # The versions and guides of the counted judgments; a decision has a version and a guide of its own.
 _JUDGMENT_FACTS = """
@@ -87,11 +73,11 @@ SELECT query_id, coalesce(stratum, source) FROM queries LEFT JOIN newest USING (
 
 @dataclass(frozen=True)
 class JudgedPair:
-    """A judged pair of the set with its grade and its staleness. None means that a value is unknown.
+    """A judged pair of the set with its grade and what changed since. None means that a value is unknown.
 
     Attributes
     ----------
-    grade, how, votes, cannot_tell, confidence: see `labeling.consensus.consensus.PairConsensus`.
+    grade, how: see `labeling.consensus.consensus.PairConsensus`.
     judged: the quarter of the last judgment.
     document: the state of the document: 'same', 'changed', 'gone' or 'unknown'.
     read_hash: the judged version of the document.
@@ -101,41 +87,35 @@ class JudgedPair:
     tags: the tags of the query.
     renewed: the last quarter whose re-labeling judged the version that the grade is about; None without any.
     known_since: the quarter in which the last round of the pair was opened: the pair is at least that old.
-    guide_hash: the guide of the judgments; among several, a guide that makes the pair stale.
+    guide_hash: the guide of the judgments; among several, a guide that makes the pair due.
     annotators: names of the annotators who judged the pair.
     decisions: number of the reviewer's decisions.
     evidence_lost: whether the new text lacks the words that people marked as evidence; False for sealed
         queries, because the answer would reveal the grade.
+    is_touched: whether a changed document changed in its evidence or in the passage that the page shows.
     age: quarters since the last judgment. older_than: a lower bound of the age where the age is unknown.
-    changed_share: the share of changed words of the document; None if the text did not change.
-    parts, score: the parts of the score, and their weighted mean. `with_score` fills in both and the ages.
     """
 
     query_id: str
     document_id: str
     grade: int | None
     how: str
-    votes: Mapping[int, int]
-    cannot_tell: int
-    confidence: float | None
     judged: Quarter | None
     document: str
     read_hash: str | None
     now_hash: str | None
     guide_behind: bool | None
-    type: str = field(metadata=NOT_IN_JSON)
-    tags: tuple[str, ...] = field(metadata=NOT_IN_JSON)
-    renewed: Quarter | None = field(metadata=NOT_IN_JSON)
-    known_since: Quarter | None = field(metadata=NOT_IN_JSON)
-    guide_hash: str | None = field(metadata=NOT_IN_JSON)
-    annotators: tuple[str, ...] = field(metadata=NOT_IN_JSON)
-    decisions: int = field(metadata=NOT_IN_JSON)
-    evidence_lost: bool = field(default=False, metadata=NOT_IN_JSON)
+    type: str
+    tags: tuple[str, ...]
+    renewed: Quarter | None
+    known_since: Quarter | None
+    guide_hash: str | None
+    annotators: tuple[str, ...]
+    decisions: int
+    evidence_lost: bool = False
+    is_touched: bool = True
     age: int | None = None
     older_than: int | None = None
-    changed_share: float | None = None
-    parts: Mapping[str, float | None] = field(default_factory=dict)
-    score: float = 0.0
 
     @property
     def pair(self) -> Pair:
@@ -153,66 +133,39 @@ class JudgedPair:
         return f"{self.type}{STRATUM_SEPARATOR}{self.judged or 'unknown'}"
 
     @property
-    def is_stale(self) -> bool:
-        """Return whether the pair should be judged again. A pair whose document no longer exists cannot be
-        judged.
+    def reason(self) -> str:
+        """Return why people should judge the pair again: `DOCUMENT`, `GUIDE`, `AGE`, or '' for no reason.
 
-        A pair that was judged this quarter is stale only if its document or the guide changed since.
+        Nobody can judge a pair again whose document is gone.
         """
-        quarters = self.older_than if self.age is None else self.age
-        has_changed = self.document == CHANGED or self.guide_behind or quarters != 0
-        return self.score >= MIN_STALE_SCORE and self.document != GONE and has_changed
+        if self.document == GONE:
+            return ""
+        if self.document == CHANGED and self.is_touched:
+            return DOCUMENT
+        return GUIDE if self.guide_behind else AGE if self.least_age >= REVISIT_QUARTERS else ""
 
-    def with_score(self, quarter: Quarter, changed_share: float | None = None) -> JudgedPair:
-        """Return the pair with its age and its staleness score in a quarter.
+    @property
+    def least_age(self) -> int:
+        """Return the age in quarters, or the lower bound of an unknown age."""
+        return (self.older_than if self.age is None else self.age) or 0
 
-        `changed_share` enters the score.
+    def in_quarter(self, quarter: Quarter, untouched: Collection[Pair] = ()) -> JudgedPair:
+        """Return the pair with its age in a quarter.
+
+        Parameters
+        ----------
+        untouched: pairs whose document changed elsewhere than in what people read.
         """
-        age = quarter.since(self.judged) if self.judged else None
-        parts = {
-            "document": self._document_part(changed_share),
-            "guide": None if self.guide_behind is None else float(self.guide_behind),
-            "age": None if age is None else min(1.0, age / REVISIT_QUARTERS),
-        }
         return replace(
             self,
-            age=age,
+            is_touched=self.pair not in untouched,
+            age=quarter.since(self.judged) if self.judged else None,
             older_than=quarter.since(self.known_since) if self.known_since and not self.judged else None,
-            changed_share=changed_share,
-            parts=parts,
-            score=compute_score(parts),
         )
-
-    def _document_part(self, changed_share: float | None) -> float | None:
-        if self.document == UNKNOWN:
-            return None
-        if self.document == GONE or self.evidence_lost:
-            return 1.0
-        if self.document == CHANGED:
-            return CHANGED_TEXT_SCORE + (1 - CHANGED_TEXT_SCORE) * (changed_share or 0.0)
-        return 0.0
-
-    def without_grade(self) -> JudgedPair:
-        """Return the pair without its grade and the guide part of its score, which would reveal the grade."""
-        parts = {**self.parts, "guide": None}
-        hidden: dict[str, Any] = {
-            **dict.fromkeys(GRADE_REVEALING_FIELDS),
-            "how": SEALED,
-            "votes": {},
-            "cannot_tell": 0,
-        }
-        return replace(self, **hidden, parts=parts, score=compute_score(parts))
-
-
-def compute_score(parts: Mapping[str, float | None]) -> float:
-    """Return the weighted mean of the known parts of a staleness score; 0 if all parts are unknown."""
-    known_parts = {name: part for name, part in parts.items() if part is not None}
-    weight = sum(SCORE_WEIGHTS[name] for name in known_parts)
-    return sum(SCORE_WEIGHTS[name] * part for name, part in known_parts.items()) / weight if weight else 0.0
 
 
 def read_pairs(cursor: Cursor) -> list[JudgedPair]:
-    """Read the judged pairs of the set, ordered by query id and document id, without scores."""
+    """Read the judged pairs of the set, ordered by query id and document id, without their ages."""
     active = {query.query_id for query in read_active_queries(cursor)}
     graded = [pair for pair in read_consensus(cursor).pairs if pair.query_id in active]
     sql = _JUDGMENT_FACTS.format(decisions=choose_decisions_view(cursor))
@@ -233,7 +186,7 @@ def read_pairs(cursor: Cursor) -> list[JudgedPair]:
         now_hash = newest.get(pair.document_id)
         pairs.append(
             JudgedPair(
-                *(*key, pair.grade, pair.how, dict(pair.votes), pair.cannot_tell, pair.confidence),
+                *(*key, pair.grade, pair.how),
                 judged=judged,
                 document=compare_versions(read_hash, now_hash),
                 read_hash=read_hash,
@@ -281,4 +234,4 @@ def _read_renewed(cursor: Cursor) -> dict[Pair, Quarter]:
     planned judgments."""
     if not cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall():
         return {}  # skip a query that would find no pair and takes 20 ms to plan
-    return {(row[0], row[1]): Quarter(row[2]) for row in cursor.execute(_RENEWED).fetchall()}
+    return {(row[0], row[1]): Quarter(row[2][:QUARTER_LENGTH]) for row in cursor.execute(_RENEWED).fetchall()}

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from curation.core.errors import CurationError, RefusedError
+from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
@@ -24,11 +24,12 @@ from curation.people.annotators import require_annotators, require_author
 from curation.pooling.pool import build_pool
 from curation.pooling.pool_report import PoolReport
 from curation.pooling.request import PoolRequest
-from curation.relabeling.calendar import OPEN, make_open_error, read_work
+from curation.relabeling.calendar import OPEN, find_present_quarter, make_open_error, read_work
 from curation.relabeling.fixed_reports import fix_reports
 from curation.relabeling.judged_pairs import Pair, read_pairs
+from curation.relabeling.plan import make_plan
 from curation.relabeling.query_changes import ADD, RETIRE, apply_query_changes, extend_sample
-from curation.relabeling.request import QuarterRequest
+from curation.relabeling.request import PlanRequest, QuarterRequest
 from curation.relabeling.stored_plans import StoredPlan, find_plan, read_plan
 from curation.store import COMMAND_LINE, Cursor, Store
 from curation.store.staging import rehearsal_folder
@@ -141,8 +142,9 @@ class _CandidateSelector:
 def open_plan(
     store: Store, request: QuarterRequest, progress: Progress = silent, author: str = COMMAND_LINE
 ) -> QuarterOpened:
-    """Open the round of a re-labeling plan, by default of the newest plan, under the name of its quarter.
+    """Open the round of a re-labeling plan under the name of its quarter.
 
+    By default, the round is that of the newest plan; if this quarter has no plan, a plan is made.
     Only retrieval systems that the request names find new documents. Without systems, a new query has no
     document to judge, and the round leaves the query out.
 
@@ -154,17 +156,20 @@ def open_plan(
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-        plan = _read_current_plan(cursor, request.plan)
+        plan_id = request.plan or find_quarter_plan(cursor)
+    if plan_id is None:
+        plan_id = make_plan(store, PlanRequest(), None, author, progress).plan_id
+    with store.reading() as cursor:
+        plan = read_current_plan(cursor, plan_id)
         layout = make_round_request(cursor, plan, request)
     with store.transaction(appends=True) as cursor:
-        fix_reports(cursor)
+        if not plan.is_chosen:
+            fix_reports(cursor)
         apply_query_changes(cursor, plan, author)
     extend_sample(store, plan, author)
     report = None
     if request.systems:
-        pool_request = PoolRequest(
-            request.systems, request.depth, 0, layout.seed, request.budget, judged_queries=True
-        )
+        pool_request = PoolRequest(request.systems, request.depth, 0, layout.seed, judged_queries=True)
         report = build_pool(store, pool_request, progress, author)
     selector = _CandidateSelector(plan, report.pool_id if report else None)
 
@@ -200,14 +205,10 @@ def preview_opening(
             project_copy.close()
 
 
-def find_opening_problem(store: Store, plan: str | None = None) -> str | None:
-    """Return the reason why `open_plan` would refuse the plan, whoever judges; None if it would not."""
-    try:
-        with store.reading() as cursor:
-            _read_current_plan(cursor, plan)
-    except CurationError as error:
-        return error.found
-    return None
+def find_quarter_plan(cursor: Cursor) -> str | None:
+    """Return the id of the present quarter's plan; None if this quarter has no plan."""
+    quarter = find_present_quarter(cursor, None)
+    return next((work.plan_id for work in read_work(cursor) if work.quarter == quarter), None)
 
 
 def make_round_request(cursor: Cursor, plan: StoredPlan, request: QuarterRequest) -> RoundRequest:
@@ -223,7 +224,6 @@ def make_round_request(cursor: Cursor, plan: StoredPlan, request: QuarterRequest
         request.annotators,
         plan.parameters["overlap"],
         request.duplicates,
-        per_day=request.per_day,
         seed=plan.parameters["seed"],
     ).checked()
     refuse_unable_annotators(require_annotators(cursor, layout.annotators))
@@ -231,7 +231,14 @@ def make_round_request(cursor: Cursor, plan: StoredPlan, request: QuarterRequest
     return layout
 
 
-def _read_current_plan(cursor: Cursor, name: str | None) -> StoredPlan:
+def read_current_plan(cursor: Cursor, name: str) -> StoredPlan:
+    """Read a plan that can be opened now.
+
+    Raises
+    ------
+    NotFoundError: there is no such plan.
+    RefusedError: see `open_plan`.
+    """
     plan = read_plan(cursor, name)
     _refuse_outdated(cursor, plan)
     return plan
@@ -242,7 +249,7 @@ def _refuse_outdated(cursor: Cursor, plan: StoredPlan) -> None:
     current = find_plan(cursor, plan.plan_id)
     if current.round is not None:
         raise RefusedError(f"The plan of {current.quarter} is already open, as the round {current.round!r}.")
-    for work in read_work(cursor):
+    for work in () if plan.is_chosen else read_work(cursor):
         if work.state == OPEN:
             raise make_open_error(work)
         if work.quarter == current.quarter and work.round is not None:

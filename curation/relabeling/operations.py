@@ -5,10 +5,16 @@ from __future__ import annotations
 from curation.core.operation import Operation
 from curation.core.progress import Progress
 from curation.relabeling.calendar import find_present_quarter, read_work, refuse_second_relabeling
-from curation.relabeling.open_quarter import QuarterOpened, make_round_request, open_plan, preview_opening
+from curation.relabeling.open_quarter import (
+    QuarterOpened,
+    find_quarter_plan,
+    make_round_request,
+    open_plan,
+    preview_opening,
+    read_current_plan,
+)
 from curation.relabeling.plan import RelabelingPlan, make_plan
 from curation.relabeling.request import PlanRequest, QuarterRequest
-from curation.relabeling.stored_plans import find_plan
 from curation.store import Cursor, Store
 
 
@@ -27,8 +33,13 @@ def _open_or_preview(store: Store, request: QuarterRequest, progress: Progress, 
 
 
 def _check_opening(cursor: Cursor, request: QuarterRequest | None) -> None:
-    if request is not None:
-        make_round_request(cursor, find_plan(cursor, request.plan), request)
+    if request is None:
+        return
+    plan_id = request.plan or find_quarter_plan(cursor)
+    if plan_id is None:
+        refuse_second_relabeling(read_work(cursor), find_present_quarter(cursor, None))
+    else:
+        make_round_request(cursor, read_current_plan(cursor, plan_id), request)
 
 
 OPERATIONS = {

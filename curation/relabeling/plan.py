@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
+from typing import NamedTuple
 
 from curation.core.digests import canonical_json, digest, to_json_value
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.request import describe_out_of_bounds
-from curation.core.text import pluralize
 from curation.people.annotators import require_author
-from curation.queries.sampling.strata import STRATUM_SEPARATOR
 from curation.relabeling.calendar import refuse_second_relabeling
-from curation.relabeling.judged_pairs import GONE, JudgedPair
+from curation.relabeling.due_sentences import describe_due
+from curation.relabeling.judged_pairs import GONE
 from curation.relabeling.pair_selection import RANDOM, select_pairs
 from curation.relabeling.query_changes import ADD, RETIRE, RETURNED, select_query_changes
 from curation.relabeling.request import PlanRequest
-from curation.relabeling.staleness import SetState, read_set_state
+from curation.relabeling.set_state import SetState, read_set_state
 from curation.relabeling.stored_plans import PAIR_COLUMNS, PlanPair, QueryChange
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
 
@@ -40,7 +40,9 @@ class RelabelingPlan:
     set_pairs, pairs: pairs of the set, and pairs that are judged again.
     fraction_of_pairs: the share of the planned pairs among the pairs that can be judged again.
     graded_pairs: pairs that can be judged and have a grade: the population of the report.
-    parts, by_type, by_quarter: planned pairs by part, by type, and by quarter of the last judgment.
+    reasons: planned pairs by reason.
+    waiting: pairs with a reason that the plan has no room for.
+    untouched: pairs whose document changed elsewhere than in what people read.
     inclusion_probability: the probability of each pair in the random part; it is 1 for the other planned
         pairs.
     new_queries, retired: queries that join and leave.
@@ -48,8 +50,6 @@ class RelabelingPlan:
     judgments: judgments of the planned pairs and the new pairs, without the pairs that systems add at
         opening.
     left_out: pairs that cannot be judged, by reason.
-    guide: 'stale' is the number of pairs that can be judged and whose grade, or the grade of a vote, the
-        current guide words differently; 'taken' is the number of these pairs in the plan.
     """
 
     plan_id: str
@@ -61,21 +61,29 @@ class RelabelingPlan:
     pairs: int
     fraction_of_pairs: float
     graded_pairs: int
-    parts: dict[str, int]
-    by_type: dict[str, int]
-    by_quarter: dict[str, int]
-    inclusion_probability: float
-    new_queries: int
-    retired: int
-    new_pairs: int
+    reasons: dict[str, int]
     judgments: int
-    left_out: dict[str, int]
-    guide: dict[str, int]
+    waiting: int = 0
+    untouched: int = 0
+    inclusion_probability: float = 0.0
+    new_queries: int = 0
+    retired: int = 0
+    new_pairs: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences on how many pairs are judged again under the plan."""
-        return [f"Planned {self.quarter}: {self.pairs:,} of {pluralize(self.set_pairs, 'pair')}."]
+        """Return sentences on how many pairs are judged again under the plan, and why."""
+        return [f"Planned {self.quarter}: {describe_due(to_json_value(self))}"]
+
+
+class PlanDraft(NamedTuple):
+    """A plan that is not stored yet, with its pairs, its query changes and its settings."""
+
+    plan: RelabelingPlan
+    pairs: list[PlanPair]
+    changes: list[QueryChange]
+    parameters: dict[str, object]
 
 
 def make_plan(
@@ -84,9 +92,8 @@ def make_plan(
     today: date | None = None,
     author: str = COMMAND_LINE,
     progress: Progress = silent,
-    dry_run: bool = False,
 ) -> RelabelingPlan:
-    """Make and store the re-labeling plan for the quarter of `today`. A dry run stores nothing.
+    """Make and store the re-labeling plan for the quarter of `today`.
 
     Raises
     ------
@@ -101,6 +108,19 @@ def make_plan(
     state = read_set_state(store, today)
     refuse_second_relabeling(state.work, state.quarter)
     progress("Choosing the pairs", 1, 2)
+    draft = draft_plan(state, request)
+    store_plan(store, draft, author)
+    progress("Planned", 2, 2)
+    return draft.plan
+
+
+def draft_plan(state: SetState, request: PlanRequest) -> PlanDraft:
+    """Choose the pairs that a plan judges again, and the queries that leave and join.
+
+    Raises
+    ------
+    RefusedError: no pair can be judged again.
+    """
     changes, strata = select_query_changes(state, request.seed)
     leaving = {change.normalised for change in changes if change.kind != ADD}
     staying = [pair for pair in state.pairs if state.queries[pair.query_id].normalised not in leaving]
@@ -113,34 +133,14 @@ def make_plan(
             command="`goldgrade round open NAME` opens a round.",
         )
     gone_count = len(staying) - len(judgeable)
-    left_out = {DOCUMENT_GONE: gone_count} if gone_count else {}
-    plan = _summarize_plan(state, judgeable, pairs, changes, left_out, request)
-    if not dry_run:
-        parameters = {**vars(request), "strata": [stratum._asdict() for stratum in strata]}
-        _store_plan(store, plan, parameters, pairs, changes, author)
-    progress("Planned", 2, 2)
-    return plan
-
-
-def _summarize_plan(
-    state: SetState,
-    judgeable: Sequence[JudgedPair],
-    pairs: Sequence[PlanPair],
-    changes: Sequence[QueryChange],
-    left_out: dict[str, int],
-    request: PlanRequest,
-) -> RelabelingPlan:
-    change_counts = Counter(change.kind for change in changes)
-    joining_count = sum(change.kind == ADD and change.reason != RETURNED for change in changes)
-    query_count = len({pair.query_id for pair in state.pairs})
-    new_pair_count = round(joining_count * len(state.pairs) / query_count) if query_count else 0
+    planned = {(pair.query_id, pair.document_id) for pair in pairs}
     probabilities = [pair.inclusion_probability or 0.0 for pair in pairs if pair.part == RANDOM]
-    planned_ids = {(pair.query_id, pair.document_id) for pair in pairs}
-    reworded = [pair for pair in judgeable if pair.guide_behind]
+    change_counts = Counter(change.kind for change in changes)
+    new_pair_count = _expect_new_pairs(state, changes)
     selection = [
-        [pair.query_id, pair.document_id, pair.part, pair.content_hash, pair.grade] for pair in pairs
+        [pair.query_id, pair.document_id, pair.reason, pair.content_hash, pair.grade] for pair in pairs
     ]
-    return RelabelingPlan(
+    plan = RelabelingPlan(
         plan_id=digest("relabeling", state.quarter, *vars(request).values(), selection, changes),
         quarter=state.quarter,
         **vars(request),
@@ -148,39 +148,39 @@ def _summarize_plan(
         pairs=len(pairs),
         fraction_of_pairs=len(pairs) / len(judgeable),
         graded_pairs=sum(pair.grade is not None for pair in judgeable),
-        parts=dict(sorted(Counter(pair.part for pair in pairs).items())),
-        by_type=dict(
-            sorted(Counter(pair.stratum.rpartition(STRATUM_SEPARATOR)[0] for pair in pairs).items())
-        ),
-        by_quarter=dict(sorted(Counter(pair.judged or "unknown" for pair in pairs).items())),
+        reasons=dict(Counter(str(pair.reason) for pair in pairs)),
+        waiting=sum(bool(pair.reason) and pair.pair not in planned for pair in judgeable),
+        untouched=state.untouched,
         inclusion_probability=probabilities[0] if probabilities else 0.0,
         new_queries=change_counts[ADD],
         retired=change_counts[RETIRE],
         new_pairs=new_pair_count,
         judgments=(len(pairs) + new_pair_count) * request.overlap,
-        left_out=left_out,
-        guide={"stale": len(reworded), "taken": sum(pair.pair in planned_ids for pair in reworded)},
+        left_out={DOCUMENT_GONE: gone_count} if gone_count else {},
     )
+    parameters = {**vars(request), "strata": [stratum._asdict() for stratum in strata]}
+    return PlanDraft(plan, pairs, changes, parameters)
 
 
-def _store_plan(
-    store: Store,
-    plan: RelabelingPlan,
-    parameters: dict[str, object],
-    pairs: Sequence[PlanPair],
-    changes: Sequence[QueryChange],
-    author: str,
-) -> None:
+def _expect_new_pairs(state: SetState, changes: Sequence[QueryChange]) -> int:
+    """Return the number of pairs that joining queries bring if they have as many as the other queries."""
+    joining_count = sum(change.kind == ADD and change.reason != RETURNED for change in changes)
+    query_count = len({pair.query_id for pair in state.pairs})
+    return round(joining_count * len(state.pairs) / query_count) if query_count else 0
+
+
+def store_plan(store: Store, draft: PlanDraft, author: str) -> None:
     """Store a plan with its pairs and query changes, unless the project already has the plan."""
     query_columns = (*QueryChange._fields[:-1], "inclusion_probability")
+    plan = draft.plan
     with store.transaction(appends=True) as cursor:
         if cursor.execute("SELECT 1 FROM relabeling_plans WHERE plan_id = ?", [plan.plan_id]).fetchone():
             return
         report = canonical_json(to_json_value(plan))
-        values = [plan.plan_id, plan.quarter, canonical_json(parameters), report, utc_now()]
+        values = [plan.plan_id, plan.quarter, canonical_json(draft.parameters), report, utc_now()]
         cursor.execute("INSERT INTO relabeling_plans VALUES (?, ?, ?, ?, ?)", values)
-        rows = [pair[: len(PAIR_COLUMNS)] for pair in pairs]
+        rows = [pair[: len(PAIR_COLUMNS)] for pair in draft.pairs]
         append_rows(cursor, "relabeling_pairs", rows, PAIR_COLUMNS, plan_id=plan.plan_id)
-        append_rows(cursor, "relabeling_queries", changes, query_columns, plan_id=plan.plan_id)
-        detail = {"plan": plan.plan_id, "quarter": plan.quarter, **parameters, "pairs": plan.pairs}
+        append_rows(cursor, "relabeling_queries", draft.changes, query_columns, plan_id=plan.plan_id)
+        detail = {"plan": plan.plan_id, "quarter": plan.quarter, **draft.parameters, "pairs": plan.pairs}
         record_event(cursor, "plan re-labeling", detail, author)

@@ -20,9 +20,9 @@ from curation.queries.sampling.designs import draw_stratified
 from curation.queries.sampling.dimensions import BANDS, classify_bands
 from curation.queries.sampling.strata import STRATUM_SEPARATOR, Labels, Stratum
 from curation.relabeling.calendar import Quarter
-from curation.relabeling.staleness import SetState
+from curation.relabeling.set_state import SetState
 from curation.relabeling.stored_plans import QueryChange, StoredPlan
-from curation.relabeling.traffic import LEFT, read_traffic
+from curation.relabeling.traffic import read_traffic
 from curation.store import Cursor, Store
 
 RETIRE, ADD = "retire", "add"
@@ -55,7 +55,7 @@ def select_query_changes(state: SetState, seed: int) -> tuple[list[QueryChange],
     for query_id in {pair.query_id for pair in state.pairs}:
         text = state.queries[query_id].normalised
         traffic = state.traffic.find_traffic(query_id, text)
-        if traffic.trend == LEFT:
+        if traffic.has_left:
             reason = f"people no longer ask the query: {traffic.then or 0:,} times at sampling, 0 since"
             leaving.append(QueryChange(text, RETIRE, reason))
     counts = state.traffic.counts

@@ -164,7 +164,7 @@ def read_plan_result(cursor: Cursor, plan: StoredPlan) -> QuarterResult:
             )
         )
     report = plan.report
-    population = report.get("graded_pairs") or round(report["pairs"] / report["fraction_of_pairs"])
+    population = report.get("graded_pairs", round(report["pairs"] / report["fraction_of_pairs"]))
     return QuarterResult(plan.quarter, population, tuple(pairs))
 
 

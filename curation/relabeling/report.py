@@ -6,9 +6,8 @@ the same resamples.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from curation.relabeling import regraded_pairs, wrong_labels
 from curation.relabeling.fixed_reports import ReportInputs, read_report_inputs
 from curation.relabeling.regraded_pairs import RegradedPair, read_two_rounds
 from curation.relabeling.stored_plans import find_plan
+from curation.relabeling.system_figures import SystemMove, read_system_moves
 from curation.relabeling.wrong_labels import MIN_RANDOM_PAIRS, WrongLabels
 from curation.store import Store
 
@@ -32,9 +32,6 @@ NEITHER = "neither"
 TOO_FEW = f"fewer than {MIN_RANDOM_PAIRS} pairs"
 FEW_QUERIES = f"no interval: fewer than {MINIMUM_QUERIES} queries"
 NO_VARIATION = "undefined: no variation"
-
-PLAN_PARTS = ("random", "due", "stale", "control")
-"""The parts of re-labeling plans, also of plans from earlier versions, in the order of the report."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +70,14 @@ class DriftReport:
     newly: number of judged pairs without an old grade. open: number of pairs that are not judged yet.
     pairs, changed: number of pairs with both grades, and of pairs whose grades differ.
     confusion: pairs by old grade (row) and new grade (column), in the order of the scale.
-    by_type, by_tag, by_part: figures of groups; a pair has one type, one part and any number of tags.
     changes: figures of the pairs whose document or guide changed, and of the other pairs.
     wrong: the share of wrong grades in the whole set; None if no plan chose the pairs.
     pooled: the mean share over the `pooled_quarters` of a year; None with fewer than two quarters.
     regraded: the pairs with both grades, without sealed queries.
     sealed: number of pairs of sealed queries, which figures count and lists do not name.
     left_out: number of pairs without a comparison, by reason.
+    why: the reason for which a lead chose the pairs; '' for a quarter and for two rounds.
+    systems: the figures of systems over the releases; empty for two rounds.
     """
 
     name: str
@@ -95,9 +93,6 @@ class DriftReport:
     changed: int
     overall: DriftRow
     confusion: tuple[tuple[int, ...], ...]
-    by_type: tuple[DriftRow, ...]
-    by_tag: tuple[DriftRow, ...]
-    by_part: tuple[DriftRow, ...]
     changes: tuple[ChangeRow, ...]
     wrong: WrongLabels | None
     pooled: WrongLabels | None
@@ -105,6 +100,8 @@ class DriftReport:
     regraded: tuple[RegradedPair, ...]
     sealed: int
     left_out: dict[str, int]
+    why: str = ""
+    systems: tuple[SystemMove, ...] = ()
 
 
 def compute_drift(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) -> DriftRow:
@@ -154,8 +151,9 @@ def make_drift_report(store: Store, plan: str | None = None) -> DriftReport:
     with store.reading() as cursor:
         row = find_plan(cursor, plan)
         inputs = read_report_inputs(cursor, row)
-        sealed = read_sealed_queries(cursor)
-    return _make_report(row.plan_id, inputs, sealed)
+        sealed, systems = read_sealed_queries(cursor), read_system_moves(cursor)
+    report = _make_report(row.plan_id, inputs, sealed)
+    return replace(report, why=str(row.parameters.get("reason", "")), systems=systems)
 
 
 def compare_rounds(store: Store, first: str, second: str) -> DriftReport:
@@ -197,17 +195,6 @@ def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[s
     pairs, left_out = result.comparable, result.left_out
     given_grades = {grade for pair in pairs for grade in (pair.before, pair.after) if grade is not None}
     grades = tuple(sorted(given_grades.union(inputs.scale)))
-
-    def group_rows(
-        groups_of: Callable[[RegradedPair], Sequence[str]], order: Sequence[str] = ()
-    ) -> tuple[DriftRow, ...]:
-        members: defaultdict[str, list[RegradedPair]] = defaultdict(list)
-        for pair in pairs:
-            for name in groups_of(pair):
-                members[name].append(pair)
-        names = order or sorted(members)
-        return tuple(compute_drift(name, members[name], grades) for name in names if name in members)
-
     return DriftReport(
         name=result.name,
         plan_id=plan_id,
@@ -222,9 +209,6 @@ def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[s
         changed=sum(pair.changed for pair in pairs),
         overall=compute_drift("all", pairs, grades),
         confusion=count_confusion(((pair.before, pair.after) for pair in pairs), grades),
-        by_type=group_rows(lambda pair: [pair.type]),
-        by_tag=group_rows(lambda pair: pair.tags),
-        by_part=group_rows(lambda pair: [pair.part], PLAN_PARTS),
         changes=count_changes(pairs),
         wrong=wrong_labels.estimate_wrong_labels([result]) if result.population else None,
         pooled=inputs.pooled,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from curation.core.reports.charts import HeatCell, draw_heat_map
 from curation.core.reports.page import Section, html_page
 from curation.core.reports.tables import QueryName, Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import percent, pluralize
 from curation.relabeling.regraded_pairs import DOCUMENT, GUIDE
 from curation.relabeling.report import ChangeRow, DriftReport, DriftRow
+from curation.relabeling.system_figures import describe_moves, make_move_section
 from curation.relabeling.wrong_labels import MIN_RANDOM_PAIRS, WrongLabels
 
 MAX_ROWS = 50
@@ -26,18 +26,16 @@ def make_drift_page(report: DriftReport, limit: int = MAX_ROWS) -> str:
 
 def list_drift_findings(report: DriftReport) -> list[str]:
     """Return sentences on the main findings of the drift report, most important first."""
+    why = [f"Why: {report.why}"] if report.why else []
     if not report.pairs:
-        return [_describe_judged(report)]
+        return [_describe_judged(report), *why]
     pairs = f"of {pluralize(report.pairs, 'pair')}"
-    sentences = [
-        _describe_judged(report),
-        f"{pluralize(report.changed, f'{pairs} now has', f'{pairs} now have')} a different grade. Share of "
-        f"equal grades: {_format_share(report.overall.same)}; kappa {_format_figure(report.overall.kappa)}, "
-        f"quadratic kappa {_format_figure(report.overall.quadratic)}.",
-    ]
+    changed = pluralize(report.changed, f"{pairs} now has", f"{pairs} now have")
+    sentences = [_describe_judged(report), f"{changed} a different grade."]
     if report.wrong is not None:
         sentences += [_describe_wrong_share(report.wrong), *_list_pooled_sentences(report)]
-    sentences.append(recommend_pairs(report.changes))
+    sentences += [recommend_pairs(report.changes), *filter(None, [describe_moves(report.systems)])]
+    sentences += why
     if report.fixed:
         sentences.append("The quarter is closed, so this report is final.")
     if report.sealed:
@@ -50,41 +48,23 @@ def list_drift_findings(report: DriftReport) -> list[str]:
 
 def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Section]:
     """Make the sections of the drift report in their order, leaving out empty sections."""
-    names = [f"{grade}" for grade in report.scale]
     left_out = tuple(report.left_out.items())
     sections = [
-        Section(
-            "Old and new grades",
-            "Each row is an old grade. A cell's color shows how often the old grade became the new grade.",
-            (
-                draw_heat_map(
-                    "Old grades (rows) and new grades (columns)", "new grade", names, _make_heat_cells(report)
-                ),
-            )
-            if report.pairs
-            else (),
-            (_make_confusion_table(report, names),) if report.pairs else (),
-        ),
-        Section(
-            "Agreement",
-            "Agreement between old and new grades of the same pairs.",
-            (),
-            (_make_agreement_table("All pairs", [report.overall]),),
-        ),
-        Section(
-            "By type",
-            "",
-            (),
-            (_make_agreement_table("Type", report.by_type), _make_agreement_table("Tag", report.by_tag)),
-        ),
-        Section("By part of the plan", "", (), (_make_agreement_table("Part", report.by_part),)),
         Section(
             "What changed",
             "Pairs by what changed since their old grade. A pair with both changes counts in both rows.",
             (),
             (_make_change_table(report.changes),),
         ),
+        make_move_section(report.systems),
         Section("Pairs with a different grade", "", (), (_make_regraded_table(report, limit),)),
+        Section("Old and new grades", "", (), (_make_confusion_table(report),) if report.pairs else ()),
+        Section(
+            "Agreement",
+            "Agreement between old and new grades of the same pairs.",
+            (),
+            (_make_agreement_table(report.overall),),
+        ),
         Section("Left out", "", (), (Table("Pairs that are not compared", ("reason", "pairs"), left_out),)),
     ]
     return [section for section in sections if any(table.rows for table in section.tables)]
@@ -167,32 +147,17 @@ def _list_pooled_sentences(report: DriftReport) -> list[str]:
     ]
 
 
-def _make_heat_cells(report: DriftReport) -> list[list[HeatCell]]:
-    def cell(old: int, new: int, count: int, total: int) -> HeatCell:
-        share = count / total if total else None
-        return HeatCell(share, count, f"{pluralize(count, 'pair')} went from {old} to {new}")
-
-    return [
-        [cell(old, new, count, sum(row)) for new, count in zip(report.scale, row, strict=True)]
-        for old, row in zip(report.scale, report.confusion, strict=True)
-    ]
-
-
-def _make_confusion_table(report: DriftReport, names: Sequence[str]) -> Table:
+def _make_confusion_table(report: DriftReport) -> Table:
+    names = [f"{grade}" for grade in report.scale]
     rows = tuple((name, *row) for name, row in zip(names, report.confusion, strict=True))
     return Table("Pairs by old grade (row) and new grade (column)", ("old grade", *names), rows)
 
 
-def _make_agreement_table(group: str, rows: Sequence[DriftRow]) -> Table:
-    columns = (group.lower(), "pairs", "queries", "same grade", "kappa", "quadratic kappa", "mean shift")
-    cells = tuple(
-        (
-            *(row.name, row.pairs, row.queries, _format_share(row.same)),
-            *map(_format_figure, (row.kappa, row.quadratic, row.shift)),
-        )
-        for row in rows
-    )
-    return Table(group, columns, cells)
+def _make_agreement_table(row: DriftRow) -> Table:
+    columns = ("pairs", "queries", "same grade", "kappa", "quadratic kappa", "mean shift")
+    figures = map(_format_figure, (row.kappa, row.quadratic, row.shift))
+    cells = (row.pairs, row.queries, _format_share(row.same), *figures)
+    return Table("Old and new grades of all pairs", columns, (cells,))
 
 
 def _format_changed(row: ChangeRow) -> str:

@@ -1,4 +1,4 @@
-"""Requests for a quarterly re-labeling: the request for a plan, and the request to open its round."""
+"""Requests for re-labeling: for a quarter's plan, for its round, and for pairs that a lead chooses."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ class QuarterRequest:
         is_comma_separated=True,
     )
     depth: Annotated[int, replace(find_option(PoolRequest, "depth"), needs=_NEW_DOCUMENTS)] = 10
-    budget: Annotated[int | None, replace(find_option(PoolRequest, "budget"), needs=_NEW_DOCUMENTS)] = None
     duplicates: float = option(
         DUPLICATES,
         "Share of blind duplicates",
@@ -58,7 +57,16 @@ class QuarterRequest:
         minimum=0,
         maximum=0.5,
     )
-    per_day: int | None = option(
-        None, "Answers per day", "Number of answers expected of an annotator per day.", minimum=1
-    )
     dry_run: bool = option(False, "Preview only", "Show which items the round would have. Open nothing.")
+
+
+@dataclass(frozen=True)
+class ChosenRequest:
+    """A request to judge a slice of the gold set again; `slice` has filters such as `tag=hard`."""
+
+    slice: tuple[str, ...] = ()
+    annotators: tuple[str, ...] = option(
+        (), "Annotators", "Annotators of the round, separated by commas.", is_comma_separated=True
+    )
+    overlap: int = option(2, "People for each pair", "How many annotators judge each pair.", minimum=1)
+    reason: str | None = option(None, "Why these pairs are judged again", "Why these pairs are judged again.")

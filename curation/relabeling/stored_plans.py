@@ -16,7 +16,7 @@ from curation.store.documents import title_last_shown
 NO_PLAN = "There is no re-labeling plan yet. First make a plan."
 PAIR_COLUMNS = (
     *("query_id", "document_id", "part", "stratum", "inclusion_probability", "grade", "how", "content_hash"),
-    *("guide_hash", "annotators", "judged", "decisions"),
+    *("guide_hash", "annotators", "judged", "decisions", "reason"),
 )
 """Columns of the database table of planned pairs, in the order of the first fields of `PlanPair`."""
 _QUERY_IDS = """
@@ -54,6 +54,7 @@ class PlanPair(NamedTuple):
     stratum: see `JudgedPair.stratum`.
     inclusion_probability: 1 outside the random part; None in plans of earlier versions.
     judged: name of the quarter of the last judgment.
+    reason: why the plan has the pair (`due_sentences.REASONS`); None in plans of earlier versions.
     text, title: text of the query and title of the document; filled in by `show_plan` only.
     """
 
@@ -69,15 +70,14 @@ class PlanPair(NamedTuple):
     annotators: tuple[str, ...]
     judged: str | None
     decisions: int
+    reason: str | None = None
     text: str = ""
     title: str = ""
 
     def without_grade(self) -> PlanPair:
-        """Return the pair without its grade, and without its part of the plan, which can reveal whether votes
-        agree."""
-        return self._replace(
-            grade=None, how=SEALED, part=SEALED, inclusion_probability=None, guide_hash=None, annotators=()
-        )
+        """Return the pair without its grade and its reason to be in the plan, which can reveal the grade."""
+        sealed = self._replace(grade=None, how=SEALED, part=SEALED, reason=SEALED)
+        return sealed._replace(inclusion_probability=None, guide_hash=None, annotators=())
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,16 @@ class StoredPlan:
     queries: tuple[QueryChange, ...] = ()
     query_ids: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_chosen(self) -> bool:
+        """Return whether a lead chose the pairs, apart from the plan of the quarter."""
+        return "." in self.quarter
+
 
 def find_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
     """Find a re-labeling plan by its quarter, its id or the beginning of its id.
 
-    The default is the newest plan.
+    The default is the newest plan of a quarter, without the pairs that a lead chose.
 
     If a quarter has several plans, the result is the opened plan, or else the newest plan. The returned plan
     comes without its pairs and queries.
@@ -120,7 +125,10 @@ def find_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
     plans = list_plans(cursor)
     if not plans:
         raise NotFoundError(NO_PLAN, command="`goldgrade relabel plan --share 0.15 --seed 0` makes a plan.")
-    hits = [plan for plan in plans if name is None or plan.quarter == name or plan.plan_id.startswith(name)]
+    if name is None:
+        hits = [plan for plan in plans if not plan.is_chosen] or plans
+    else:
+        hits = [plan for plan in plans if plan.quarter == name or plan.plan_id.startswith(name)]
     if not hits:
         plan_names = ", ".join(f"{plan.quarter} ({plan.plan_id[:8]})" for plan in plans)
         raise NotFoundError(f"There is no re-labeling plan {name!r}. Plans of this project: {plan_names}.")

@@ -1,15 +1,16 @@
-"""Changes in a document's text between its judged version and another version."""
+"""Changes in a document's text since it was judged, and the pairs that the changes touch."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from curation.core.errors import NotFoundError
 from curation.core.similarity.text_blocks import TextBlock, word_blocks
-from curation.relabeling.judged_pairs import CHANGED, JudgedPair
-from curation.store import Store
+from curation.labeling.presentation.excerpts import find_best_passage
+from curation.relabeling.judged_pairs import CHANGED, JudgedPair, Pair
+from curation.store import Document, Query, Store
 from curation.store.documents import documents_by_hash
 
 MAX_WORDS = 4_000
@@ -55,19 +56,34 @@ def compare_texts(store: Store, before_hash: str, after_hash: str) -> TextChange
     )
 
 
-def compute_changed_shares(
-    store: Store, pairs: Iterable[JudgedPair]
-) -> dict[tuple[str | None, str | None], float]:
-    """Return each changed document's share of changed words, from its judged to its current version."""
-    changed = {pair.hashes for pair in pairs if pair.document == CHANGED}
+def find_untouched(store: Store, pairs: Iterable[JudgedPair], queries: Mapping[str, Query]) -> set[Pair]:
+    """Find the pairs whose document changed, but neither in the marked evidence nor in the shown passage.
+
+    A pair with an unknown text, such as a text of an external corpus that is not stored, counts as touched.
+
+    Parameters
+    ----------
+    queries: query id → query.
+    """
+    changed = [pair for pair in pairs if pair.document == CHANGED and not pair.evidence_lost]
+    hashes = {name for pair in changed for name in (pair.read_hash, pair.now_hash) if name}
     with store.reading() as cursor:
-        documents = documents_by_hash(cursor, {name for hashes in changed for name in hashes if name})
-    shares: dict[tuple[str | None, str | None], float] = {}
-    for before, after in changed:
-        if before in documents and after in documents:
-            kept = compute_kept_share(documents[before].text, documents[after].text)
-            shares[before, after] = 0.0 if kept is None else 1 - kept
-    return shares
+        documents = documents_by_hash(cursor, hashes)
+    untouched = set()
+    for pair in changed:
+        versions = [documents.get(name or "") for name in (pair.read_hash, pair.now_hash)]
+        if None not in versions:
+            query = queries[pair.query_id].text
+            before, after = (_read_shown_words(version, query) for version in versions if version)
+            if before == after:
+                untouched.add(pair.pair)
+    return untouched
+
+
+def _read_shown_words(document: Document, query: str) -> list[str]:
+    """Return the words of the title and the passage that the page shows for a query."""
+    _, segments = find_best_passage(document.body, query)
+    return f"{document.title} {''.join(segment.text for segment in segments)}".split()
 
 
 def compute_kept_share(before: str, after: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Trends of search traffic: how often each query is asked now, compared with when it was sampled.
+"""Search traffic: how often each query is asked now, compared with when it was sampled.
 
 The query logs are ordered by their imports in the audit trail, so a wrong clock changes nothing. The query
 logs that were imported between two draws of samples form a window. The window "then" of a query is the window
@@ -8,8 +8,9 @@ unknown if this window has no log.
 The ratio of a query is its number of searches now over its number of searches then. The median ratio of all
 texts that are in both windows, weighted by the precision of each ratio, measures the change of the total
 traffic. Shares of the total would mislead: if a single query rises, the shares of all other queries fall. A
-query has risen or fallen if its ratio differs from the median ratio by more than noise at 95 %. The noise
-comes from both counts and from the median. It is larger if the ratios scatter more than random counts.
+query has left the traffic if nobody asks it now, and its ratio is below the median ratio by more than noise
+at 95 %. The noise comes from both counts and from the median. It is larger if the ratios scatter more than
+random counts.
 
 Spellings are grouped as in sampling (`queries.sampling.spellings`), unless the current sample was drawn
 without groups. The searches of a group of spellings count for the group's query, or for its most asked query
@@ -23,7 +24,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, log, pi, sqrt
+from math import log, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,6 @@ from curation.queries.sampling.spellings import group_spellings
 from curation.queries.sampling.stored_sample import read_current_sample
 from curation.store import Cursor
 
-STEADY, RISING, FALLING, LEFT, UNKNOWN_TREND = "steady", "rising", "falling", "gone", "unknown"
 MIN_SEARCHES = 20
 """Minimum number of searches in both windows together for a text whose ratio counts in the median."""
 MIN_TEXTS = 3
@@ -73,15 +73,13 @@ class QueryTraffic(NamedTuple):
     Attributes
     ----------
     then: searches at sampling; None for a query that was not drawn.
-    expected: searches that the query would have now if it had changed like the median query; None if unknown.
     now: searches since the last draw; None if no log was imported since.
-    trend: 'rising', 'falling', 'steady', 'unknown', or 'gone' for a falling query without any search now.
+    has_left: whether people no longer ask the query.
     """
 
     then: int | None
-    expected: float | None
     now: int | None
-    trend: str
+    has_left: bool
 
 
 class TotalChange(NamedTuple):
@@ -91,13 +89,11 @@ class TotalChange(NamedTuple):
     ----------
     median: the weighted median of the logarithms. error: the standard error of the median.
     scatter: the standard deviation of a ratio over the deviation that its counts explain; at least 1.
-    texts: number of compared texts.
     """
 
     median: float
     error: float
     scatter: float
-    texts: int
 
 
 @dataclass(frozen=True)
@@ -156,14 +152,12 @@ class TrafficTable:
         return self.totals[-1] > 0
 
     def find_traffic(self, query_id: str, normalised: str) -> QueryTraffic:
-        """Return the number of searches for one query at its sampling and now, with the trend."""
+        """Return the number of searches for one query at its sampling and now."""
         counts = self.counts.get(normalised, (0,) * len(self.totals))
         now, window = (counts[-1] if self.has_new else None), self._window_of_draw(query_id)
         if window is None or now is None:
-            return QueryTraffic(None if window is None else counts[window], None, now, UNKNOWN_TREND)
-        change = self.changes[window]
-        expected = counts[window] * exp(change.median)
-        return QueryTraffic(counts[window], expected, now, find_trend(counts[window], now, change))
+            return QueryTraffic(None if window is None else counts[window], now, False)
+        return QueryTraffic(counts[window], now, has_left(counts[window], now, self.changes[window]))
 
     def _query_of_text(self) -> dict[str, str]:
         """Map each text of a log or of a query to the text of the query to which its searches are added."""
@@ -192,16 +186,11 @@ class TrafficTable:
         return next((index for index in range(window, -1, -1) if self.totals[index]), None)
 
 
-def find_trend(then: int, now: int, change: TotalChange) -> str:
-    """Return the search trend of a query from its searches at sampling and now, plus half a search each."""
+def has_left(then: int, now: int, change: TotalChange) -> bool:
+    """Return whether the logs lack a query by more than chance, from its searches plus half a search each."""
     change_log = log((now + 0.5) / (then + 0.5)) - change.median
     variance = 1 / (then + 0.5) + 1 / (now + 0.5)
-    noise = Z95 * sqrt(change.scatter**2 * variance + change.error**2)
-    if change_log < -noise and not now:
-        return LEFT
-    if change.texts < MIN_TEXTS:
-        return UNKNOWN_TREND
-    return RISING if change_log > noise else FALLING if change_log < -noise else STEADY
+    return not now and change_log < -Z95 * sqrt(change.scatter**2 * variance + change.error**2)
 
 
 def compute_total_change(then: Ints, now: Ints) -> TotalChange:
@@ -212,13 +201,13 @@ def compute_total_change(then: Ints, now: Ints) -> TotalChange:
     is_shared = (then > 0) & (now > 0) & (then + now >= MIN_SEARCHES)
     if is_shared.sum() < MIN_TEXTS:
         total = log((now.sum() + 0.5) / (then.sum() + 0.5))
-        return TotalChange(total, 0.0, 1.0, int(is_shared.sum()))
+        return TotalChange(total, 0.0, 1.0)
     ratios = np.log(now[is_shared] / then[is_shared])
     error = np.sqrt(1 / then[is_shared] + 1 / now[is_shared])
     median = _weighted_median(ratios, 1 / error)
     scatter = max(1.0, float(np.median(np.abs(ratios - median) / error)) / NORMAL_MEDIAN)
     median_error = scatter * sqrt(pi / 2 / float((1 / error**2).sum()))
-    return TotalChange(median, median_error, scatter, int(is_shared.sum()))
+    return TotalChange(median, median_error, scatter)
 
 
 def read_traffic(cursor: Cursor) -> TrafficTable:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app import ui
 from app.views.queries import writing_tasks
 from curation.core.characters import isolate
-from curation.queries.coverage.gaps import find_gaps
 from curation.queries.coverage.state import read_state
 from curation.queries.coverage.writing.coverage_queries import list_queries
 from curation.queries.coverage.writing.tasks import open_tasks
 from curation.queries.coverage.writing.writing_queue import WritingQueue, read_writing_queue
-from curation.store import Annotator, Store, utc_now
-from tests.support.coverage_project import TEXTS, measured
+from curation.store import Annotator, Store
+from tests.support.coverage_project import TEXTS, gaps_of, measured
 from tests.support.page import LEE, button, field, html, page_at, press, run
 from tests.support.pool_project import put_texts
 from tests.support.projects import add_names, built_once, rows_of
@@ -63,8 +62,13 @@ def test_without_a_map_the_page_says_what_measuring_does() -> None:
 @pytest.mark.slow
 def test_gaps_are_listed_and_tasks_are_opened(project: Store) -> None:
     page = opened("queries", LEE)
-    assert {one.label: one.value for one in page.metric}["Regions without"] == "2 of 3"
-    assert all(gap.name in html(page) for gap in find_gaps(project))
+    assert "2 of 3 regions, 67\u00a0% of the documents, have no query." in html(page)
+    shown = " ".join(one.value for one in page.markdown)
+    assert all(ui.literal(gap.label) in shown for gap in gaps_of(project))
+    assert not page.metric, "the measures of the method have a part of their own"
+    assert {one.label: one.value for one in opened("queries", LEE, "Method").metric}[
+        "ZQC: regions without"
+    ] == ("2 of 3")
     assert page.multiselect[0].value == ["anna", "ben"]
     page.multiselect[0].set_value([])
     page = press(page, "Open the tasks")
@@ -84,19 +88,29 @@ def test_new_queries_are_to_be_measured(project: Store, tmp_path: Path) -> None:
 
 def test_a_region_is_renamed_and_its_new_name_is_text(project: Store) -> None:
     page = opened("queries", LEE)
-    field(page, "Region name").set_value(SCRIPT)
+    field(page, "Name").set_value(SCRIPT).run()
     page = button(page, "Rename").click().run()
-    assert find_gaps(project)[0].name == SCRIPT
+    assert gaps_of(project)[0].name == SCRIPT
     assert SCRIPT not in html(page)
-    assert SCRIPT.replace("<", "&lt;").replace(">", "&gt;") in html(page)
+    assert ui.literal(SCRIPT) in " ".join(one.value for one in page.markdown)
+
+
+def test_a_region_is_dismissed_and_counted_again(project: Store) -> None:
+    first, second = gaps_of(project)
+    page = button(opened("queries", LEE), "Not a topic").click().run()
+    assert "1 of 2 regions, 50\u00a0% of the documents, have no query." in html(page)
+    assert gaps_of(project) == [second]
+    page = button(page, "Count as a topic again").click().run()
+    assert gaps_of(project) == [first, second]
+    assert "2 of 3 regions" in html(page)
 
 
 def test_a_lead_takes_a_task_for_one_region(project: Store) -> None:
     page = button(opened("queries", LEE), "Write a query").click().run()
-    assert "on the page [Write](/write)" in " ".join(one.value for one in page.markdown)
+    assert "Opened 1 query-writing task" in html(page)
     task = queue(project, "lee").task
     assert task is not None
-    assert task.document.document_id in find_gaps(project)[0].documents
+    assert task.document.document_id in gaps_of(project)[0].documents
 
 
 @pytest.mark.slow
@@ -143,32 +157,10 @@ def test_passing_on_shows_another_document_and_a_refusal_keeps_the_text(project:
     assert page.text_area[0].value == "mail ann@example.com"
 
 
-def put_evaluation(store: Store, values: list[float | None]) -> None:
-    result = {
-        "release": "v1",
-        "parts": ["test"],
-        "measures": ["ndcg_exp@10"],
-        "query_ids": ["q1", "q2"],
-        "runs": [{"name": name, "per_query": {"ndcg_exp@10": values}} for name in ("bm25", "dense")],
-    }
-    page = {"title": "Evaluation", "lead": "", "findings": [], "sections": [], "remark": ""}
-    made = [json.dumps(result), json.dumps(page), "lee", utc_now()]
-    row = ["e1", "r", "v1", ["test"], [], ["bm25", "dense"], *made]
-    with store.transaction() as cursor:
-        cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-
-
 @pytest.mark.slow
-def test_the_map_has_every_region_and_its_results_and_a_click_shows_the_region(project: Store) -> None:
-    page = opened("queries", LEE, "Map")
-    assert "The map shows no scores" in html(page)
-    put_evaluation(project, [0.25, 0.75])
-    page = opened("queries", LEE, "Map")
-    assert "1 of 3 regions have a query" in html(page)
-    page.query_params["region"] = "1"
-    page = page.run()
+def test_a_region_is_shown_with_its_topics_documents_and_queries(project: Store) -> None:
+    page = opened("queries", LEE, "Regions")
+    field(page, "Region").set_value(1).run()
     with project.reading() as cursor:
         name = read_state(cursor).map.clusters[1].name
-    region = field(page, "Region")
-    assert region.value == 1
     assert isolate(name.split(",")[0]) in html(page)

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from curation.people.accounts import add_annotator
 from curation.relabeling.calendar import Quarter
+from curation.relabeling.due_list import read_due
 from curation.relabeling.plan import make_plan
 from curation.relabeling.report import make_drift_report
 from curation.relabeling.report_sections import make_drift_page
@@ -34,10 +35,6 @@ def opened(part: str = "Due") -> AppTest:
     return run(page_at("releases", LEE, stage="Re-label", quarter=part))
 
 
-def metrics(page: AppTest) -> dict[str, str]:
-    return {one.label: one.value for one in page.metric}
-
-
 def this_quarter() -> str:
     return Quarter.of(utc_now().date())
 
@@ -48,10 +45,11 @@ def test_what_is_due_is_shown_with_the_text_difference_as_text(project: Store, t
     del texts["q1-d1"]
     write_corpus(project, tmp_path, texts)
     page = opened()
-    assert metrics(page)["Quarter"] == this_quarter()
+    sentence = read_due(project).sentence
+    assert sentence.startswith("4 of 30 pairs should be judged again this quarter: 1 whose document changed,")
+    assert sentence in html(page)
+    page = run(page_at("releases", LEE, stage="Re-label", quarter="Due", why="1 whose document changed"))
     shown = html(page)
-    assert "1 pair whose document changed" in shown
-    assert "1 judged document is no longer in the corpus" in shown
     assert SCRIPT not in shown
     assert "<ins>&lt;script&gt;window.hacked=1&lt;/script&gt;</ins>" in shown
     assert "<del>first</del>" in shown
@@ -60,11 +58,11 @@ def test_what_is_due_is_shown_with_the_text_difference_as_text(project: Store, t
 @pytest.mark.slow
 def test_opening_is_disabled_with_the_reason_while_nobody_or_too_few_are_chosen(project: Store) -> None:
     make_plan(project, PlanRequest(0.2, 7))
-    page = opened("Plan")
-    assert not button(page, "Open").disabled
+    page = opened()
+    assert not button(page, "Open the round").disabled
     for people, why in (([], "The round needs annotators"), (["ada"], "An overlap of 2 does not fit 1")):
         page = page.multiselect[0].set_value(people).run()
-        assert button(page, "Open").disabled
+        assert button(page, "Open the round").disabled
         assert why in html(page)
 
 
@@ -72,16 +70,23 @@ def test_opening_is_disabled_with_the_reason_while_nobody_or_too_few_are_chosen(
 def test_one_quarter_is_open_at_a_time_and_its_report_says_what_had_changed(project: Store) -> None:
     make_plan(project, PlanRequest(0.2, 7))
     quarter = open_quarter(project, PEOPLE).quarter
-    page = opened("Plan")
-    assert button(page, "Plan").disabled
-    assert "Only one quarter can be open at a time" in html(page)
-    assert f"is open as round {quarter}" in html(page)
+    assert f"0 of 6 pairs are judged again in the round {quarter}" in html(opened())
     page = opened("Report")
     assert "pairs are judged again: 0 comparable, 0 disputed" in page.markdown[0].value.replace("\\", "")
     answer_round(project, quarter, lambda *_: 3)
     page = opened("Report")
     assert "Old and new grades" in [one.label for one in page.expander]
     assert "What changed" in [one.label for one in page.expander]
-    assert "done: 6 of 6 pairs" in html(page)
-    assert f"was judged in round {quarter}: every item is answered" in html(opened("Plan"))
+    assert "6 of 6 pairs were judged again this quarter" in html(opened())
     assert make_drift_page(make_drift_report(project, quarter)).startswith("<!doctype html>")
+
+
+@pytest.mark.slow
+def test_a_lead_has_a_slice_judged_again_for_a_reason(project: Store) -> None:
+    page = opened("Others")
+    page = next(one for one in page.multiselect if one.label == "Grades").set_value([3]).run()
+    again = button(page, "Judge 6 pairs again now")
+    assert again.disabled, "a reason is missing"
+    next(one for one in page.text_input if one.label.startswith("Why")).set_value("3 was unclear").run()
+    page = button(page, "Judge 6 pairs again now").click().run()
+    assert f"Opened {this_quarter()}.1 as the round" in html(page)

@@ -86,7 +86,6 @@ COMMAND_LINES = (
     "labeling/rounds/create_practice.py",
     "operations/workflow/",
     "labeling/rounds/round_states.py",
-    "relabeling/planning_sections.py",
     "releases/card.py",
     "releases/seal.py",
     "splits/refusals.py",

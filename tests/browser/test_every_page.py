@@ -43,7 +43,7 @@ INJECT = """(injected) => new Promise((done) => {
   if (first.matches("form")) first.submit();
 })"""
 """Puts markup into a page as a script would, and says which rule of the policy it broke."""
-BOTH_SCHEMES = ("/agreement", "/queries?part=Coverage&of=Map")
+BOTH_SCHEMES = ("/agreement", "/queries?part=Coverage&of=Regions")
 """The pages with most colours of their own; Label and Adjudicate have tests of their own."""
 LONG = "A sentence about birds on cliffs by the sea. " * 116_000  # 5.2 MB
 

@@ -154,7 +154,7 @@ class Heard:
 
 
 def plan_and_open(page: Page) -> None:
-    page.get_by_text("Plan", exact=True).first.click()
+    page.get_by_text("Another size").click()
     slider = page.get_by_role("slider")
     slider.focus()
     slider.press("End")  # 20 %
@@ -163,7 +163,7 @@ def plan_and_open(page: Page) -> None:
     expect(page.get_by_text(re.compile(r"Planned \d{4}-Q\d: 8 of 40 pairs"))).to_be_visible()
     settled(page)
     passes(page, "preview")
-    page.get_by_role("button", name=re.compile("^Open 2")).click()
+    page.get_by_role("button", name="Open the round").click()
     expect(page.get_by_text(re.compile(r"Opened .* as the round .*: 8 pairs to judge again"))).to_be_visible()
 
 
@@ -242,14 +242,16 @@ def test_a_lead_opens_a_quarter_an_annotator_grades_blind_and_the_lead_freezes_a
     page = sign_in(browser, served, "lee").new_page()
     measure(page)
     page.goto(f"{served.url}/releases?stage=Re-label")
-    expect(page.get_by_text("20 pairs whose document changed")).to_be_visible()
+    due = "6 of 40 pairs should be judged again this quarter: 4 whose document changed, 2 by chance"
+    expect(page.get_by_text(due)).to_be_visible()
+    page.get_by_role("radio", name="4 whose document changed").click()
     expect(page.locator(".gs-difference del").first).to_be_visible()
     settled(page)
     passes_in_both_schemes(page, "text difference")
     plan_and_open(page)
     grade_blind(browser, served)
     page.goto(f"{served.url}/releases?stage=Re-label&quarter=Report")
-    expect(page.get_by_text(re.compile("done: 8 of 8 pairs"))).to_be_visible()
+    expect(page.get_by_text("8 of 8 pairs are judged again: 8 comparable")).to_be_visible()
     expect(page.get_by_text("8 of 8 pairs now have a different grade")).to_be_visible()
     settled(page)
     passes_in_light(page, "report")

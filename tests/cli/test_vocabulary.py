@@ -24,7 +24,6 @@ SHARED = {
     "--annotators": ("annotators", "str"),
     "--answers": ("answer file", "str"),
     "--breakdown": ("broken down by", "str"),
-    "--budget": ("pairs", "int"),
     "--calls": ("requests to send", "int"),
     "--columns": ("names of the columns", "str"),
     "--date-order": ("how to read dates", "str"),
@@ -77,21 +76,20 @@ ALONE = set(
     """
     --about --activate --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns
     --annotator-map --ask-from --asker-only --backup-to --baseline --bot-per-day --bot-per-minute --browser
-    --by-time --card --certificate --check-model --chunks --clean --consistency --contributions
-    --control-items --cut --deactivate --decided --declare --delete --demo --demo-files --design
-    --differences --document-threshold --draw --due --end-sign-ins --evidence --evidence-from --exclude-judged
-    --exclude-released --fail-if --find --for --fresh --from --gaps --graded --group-spellings --guide
+    --budget --by-time --card --certificate --check-model --chunks --clean --consistency --contributions
+    --control-items --cut --deactivate --decided --declare --delete --demo --demo-files --design --differences
+    --dismiss --document-threshold --draw --due --end-sign-ins --evidence --evidence-from --exclude-judged
+    --exclude-released --fail-if --find --for --fresh --from --graded --group-spellings --guide
     --hard-negatives --host --id --ids --images-from --in-place --information-need --instructions --join
-    --judged-queries --keep-words --kind --kinds --known-rows --largest-group --list --lists --log-json
-    --markup --max-characters --max-words --measures --merged --min-count --min-f1 --min-probability
-    --name --new
-    --no-email --no-link --no-near-duplicates --no-paraphrase --no-query-text --no-shared-documents --notify
-    --nuggets --only-complete --open-rounds --override --overwrite --pairs --paraphrase-threshold --pass
-    --pass-mark --password-stdin --people --per-document --personal-data --pick --pilot --port --proposed
-    --purpose --query-threshold --questions --quota --random-negatives --reference-answers --refresh
-    --region --rename --reopen --repeat-minutes --replace --retry --rounds --rule --same --same-grades
-    --seal --sealed-limit --second-opinion --set --share-grades --show --sign-ins
-    --since --single-annotator --smoothing --source --splitter --stemmer --stored --synthetic --task --text
+    --judged-queries --keep --keep-words --kind --kinds --known-rows --largest-group --list --lists --log-json
+    --markup --max-characters --max-words --measures --merged --method --min-count --min-f1 --min-probability
+    --name --new --no-email --no-link --no-near-duplicates --no-paraphrase --no-query-text
+    --no-shared-documents --notify --nuggets --only-complete --open-rounds --override --overwrite --pairs
+    --paraphrase-threshold --pass --pass-mark --password-stdin --people --per-document --personal-data --pick
+    --pilot --port --proposed --purpose --query-threshold --questions --quota --random-negatives
+    --reference-answers --refresh --region --rename --reopen --repeat-minutes --replace --retry --rounds
+    --rule --same --same-grades --seal --sealed-limit --second-opinion --set --share-grades --show --sign-ins
+    --since --single-annotator --smoothing --source --splitter --stemmer --synthetic --task --text
     --titles-only --to --today --top-ten --top-up --topics --try --twice --unanswerable --unclear
     --unjudgeable --unjudged --unset --until --versions --within --without-grades
     """.split()

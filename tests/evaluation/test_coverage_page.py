@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from curation.core.errors import NotFoundError, RefusedError
-from curation.evaluation.by_query import EvaluatedValues, choose_values, read_stored_values
+from curation.core.errors import RefusedError
+from curation.evaluation.by_query import EvaluatedValues, choose_values
 from curation.evaluation.coverage_report import average_by_region, write_coverage_page
 from curation.queries.coverage.state import CoverageState, read_state
-from curation.store import Annotator, Store, utc_now
+from curation.store import Annotator, Store
 from tests.support.coverage_project import measured
 from tests.support.projects import built_once
 
@@ -48,7 +47,7 @@ def test_the_page_is_one_file_whose_regions_link_to_what_is_said_of_them(project
     for number in state.map.regions:
         assert f'href="#region-{number}"' in page
         assert f'<section id="region-{number}">' in page
-    assert "2 of 3 regions have no query" in page
+    assert "2 of 3 regions, 67\u00a0% of the documents, have no query." in page
     assert "queries write --region" in page
     assert "<script" not in page
     assert "https:" not in page
@@ -57,31 +56,21 @@ def test_the_page_is_one_file_whose_regions_link_to_what_is_said_of_them(project
     assert "No run was chosen" in write_coverage_page(project)
 
 
-def result(per_query: Any) -> dict[str, Any]:
-    runs = [{"name": "bm25", "per_query": per_query}]
-    ids = None if per_query is None else ["q1"]
-    return {
-        "release": "v1",
-        "parts": ["test"],
-        "measures": ["mrr@10", "ndcg_exp@10"],
-        "query_ids": ids,
-        "runs": runs,
-    }
+def evaluation(per_query: Any) -> Any:
+    return SimpleNamespace(
+        release="v1",
+        parts=["test"],
+        measures=["mrr@10", "ndcg_exp@10"],
+        query_ids=None if per_query is None else ["q1"],
+        runs=[SimpleNamespace(name="bm25", per_query=per_query)],
+    )
 
 
-def test_a_stored_evaluation_gives_ndcg_to_whoever_may_see_it(project: Store) -> None:
-    text = json.dumps(result({"mrr@10": [1.0], "ndcg_exp@10": [0.5]}))
-    row = ["e1", "r", "v1", ["test"], [], ["bm25"], text, "{}", "lee", utc_now()]
-    with project.transaction() as cursor:
-        cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-        stored = read_stored_values(cursor, "e1", LEE)
-        with pytest.raises(NotFoundError, match="You have no evaluation with this id"):
-            read_stored_values(cursor, "e1", Annotator("eve", "evaluator", False))
-    assert stored == EvaluatedValues("v1, test", "ndcg_exp@10", {"bm25": {"q1": 0.5}})
+def test_an_evaluation_gives_ndcg() -> None:
+    chosen = choose_values(evaluation({"mrr@10": [1.0], "ndcg_exp@10": [0.5]}))
+    assert chosen == EvaluatedValues("v1, test", "ndcg_exp@10", {"bm25": {"q1": 0.5}})
 
 
 def test_a_sealed_part_colours_nothing() -> None:
-    sealed = cast(Any, SimpleNamespace(**result(None)))
-    sealed.runs = [SimpleNamespace(name="bm25", per_query=None)]
     with pytest.raises(RefusedError, match="sealed part"):
-        choose_values(sealed)
+        choose_values(evaluation(None))

@@ -28,6 +28,7 @@ from curation.people.invitations import invite, withdraw_invitation
 from curation.people.passwords import write_password
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest
+from curation.relabeling.due_list import read_due
 from curation.relabeling.plan import make_plan
 from curation.relabeling.request import PlanRequest
 from curation.splits.request import SplitRequest
@@ -222,10 +223,13 @@ def test_a_quarter_that_is_due_needs_attention_until_it_is_planned_and_open(
     judged_project(store, tmp_path, queries=4, at=FIRST - timedelta(days=400))
     make_split(store, SplitRequest((("all", 1.0),), 0, LEXICAL))
     freeze(store, "v1", override="a test")
-    assert step(store, "re-label", figures=True).action.label == "Plan the quarter"
+    due = step(store, "re-label", figures=True)
+    assert (due.state, due.action.label) == ("needs attention", "Open the round")
+    assert due.line == read_due(store).sentence
     make_plan(store, PlanRequest(0.2, 0))
-    found = step(store, "re-label")
-    assert (found.state, found.action.label) == ("needs attention", "Open the quarter")
+    planned = step(store, "re-label", figures=True)
+    assert (planned.state, planned.action.label) == ("needs attention", "Open the round")
+    assert planned.line == read_due(store).sentence != due.line
 
 
 def test_the_job_at_work_is_on_its_step(store: Store) -> None:

@@ -1,12 +1,14 @@
 """Two years of quarters: corpora and traffic drift, annotators too, and the set stays true.
 
 Texts are rewritten and removed, queries leave the traffic and come, one annotator begins to grade too high,
-and a clock steps back an hour. Larger repetitions are in `benchmarks/bench_relabeling.py`, with their
-figures in `docs/relabeling.md`.
+and a clock steps back an hour. What a lead reads each quarter, before the round and after it, is in
+`quarters.txt` beside this file; `GOLDGRADE_REWRITE=1` writes it anew. Larger repetitions are in
+`benchmarks/bench_relabeling.py`, with their figures in `docs/relabeling.md`.
 """
 
 from __future__ import annotations
 
+import os
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -14,16 +16,23 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from curation.core.progress import silent
+from curation.evaluation.evaluate import submit
+from curation.evaluation.request import EvaluateRequest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
+from curation.people.accounts import add_annotator
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.calendar import Quarter
+from curation.relabeling.due_list import read_due
 from curation.relabeling.judged_pairs import read_pairs
 from curation.relabeling.plan import make_plan
 from curation.relabeling.report import DriftReport, make_drift_report
+from curation.relabeling.report_sections import list_drift_findings
 from curation.relabeling.request import PlanRequest
-from curation.relabeling.staleness import compute_staleness
+from curation.relabeling.set_state import read_set_state
+from curation.relabeling.system_figures import describe_moves
 from curation.releases.diff import compare_releases
 from curation.releases.freeze.relabeled_pairs import DOCUMENT_CHANGED
 from curation.releases.frozen_release import load_release
@@ -41,6 +50,7 @@ DRIFTS_FROM = 5
 SHARED = Rules(query=None, paraphrase=None, document=None)
 WORDS = "kettle violin glacier tractor router passport origami lantern harbour meadow".split()
 DRAFT = "one vote a pair, for a test"
+QUARTERS_READ = Path(__file__).with_name("quarters.txt")
 
 
 class World:
@@ -84,14 +94,15 @@ class World:
 
 class Lived(NamedTuple):
     """What two years left: the store, the reports, the true share of
-    wrong labels before each quarter, the oldest ages, and the share that would be wrong now had nothing been
-    judged again."""
+    wrong labels before each quarter, the oldest ages, the share that would be wrong now had nothing been
+    judged again, and the sentences that a lead reads."""
 
     store: Store
     reports: list[DriftReport]
     truth: list[float]
     ages: list[int]
     untouched: float
+    read: list[str]
 
 
 def topic_of(document: str) -> str:
@@ -127,10 +138,26 @@ def wrong_now(store: Store, world: World) -> float:
     return float(np.mean([one.grade != world.grades[one.pair[1]] for one in alive]))
 
 
+def evaluate(store: Store, folder: Path, release: str, first: dict[str, int], world: World) -> None:
+    """Two systems on a release: one ranks as the first grades say, the other as the grades of today say."""
+    runs = []
+    for name, grades in {"of-then": first, "of-today": world.grades}.items():
+        lines = []
+        for query_id, text in rows_of(store, "SELECT query_id, normalised FROM queries ORDER BY ALL"):
+            documents = [name for name in grades if topic_of(name) == text and name not in world.gone]
+            ranked = sorted(documents, key=lambda name: (-grades[name], name))
+            lines += [f"{query_id} Q0 {name} {n} {99 - n} x\n" for n, name in enumerate(ranked, 1)]
+        (folder / f"{name}.trec").write_text("".join(lines))
+        runs.append((name, str(folder / f"{name}.trec")))
+    submit(store, EvaluateRequest(release, part="dev", runs=tuple(runs)), "lee", silent)
+
+
 def live(store: Store, folder: Path) -> Lived:
-    world, reports, truth, ages = World(), [], [], []
+    world, reports, truth, ages, read = World(), [], [], [], []
     first = dict(world.grades)
     begin(store, folder, world)
+    add_annotator(store, "lee", "lead", "correct horse battery")
+    evaluate(store, folder, "v0", first, world)
     for number in range(1, QUARTERS + 1):
         world.drift()
         quarter = Quarter("2025-Q4").before(-number)
@@ -138,20 +165,25 @@ def live(store: Store, folder: Path) -> Lived:
         write_corpus(store, folder, world.texts())
         if number != 3:  # a quarter without a log
             write_log(store, folder, f"log {number}", world.log())
+        due = read_due(store, today, PlanRequest(0.2, number, 1))
         plan = make_plan(store, PlanRequest(0.2, number, 1), today)
+        assert read_due(store, today).sentence == due.sentence
         truth.append(wrong_now(store, world))
         open_quarter(store, PEOPLE, plan.plan_id, systems=("bm25",), depth=5, duplicates=0.0)
         at = datetime(today.year, today.month, 16, 12, 0)
         answer_round(store, quarter, world.judge, at, most=20)
         answer_round(store, quarter, world.judge, at - timedelta(hours=1))  # the clock steps back
         reports.append(make_drift_report(store, quarter))
-        now = compute_staleness(store, today).pairs
+        read += [quarter, *due.sentences, "Afterwards:", *list_drift_findings(reports[-1]), ""]
+        now = read_set_state(store, today).pairs
         ages.append(max(pair.age or 0 for pair in now if pair.document != "gone"))
         if number % 4 == 0:
             make_split(store, SplitRequest((("dev", 0.7), ("test", 0.3)), 1, SHARED))
             freeze(store, f"v{number // 4}", override=DRAFT)
+            evaluate(store, folder, f"v{number // 4}", first, world)
     untouched = np.mean([first[name] != world.grades[name] for name in world.texts()])
-    return Lived(store, reports, truth, ages, float(untouched))
+    read += ["After v2:", *filter(None, [describe_moves(make_drift_report(store).systems)]), ""]
+    return Lived(store, reports, truth, ages, float(untouched), read)
 
 
 @pytest.mark.costly("eight quarters of a simulated project")
@@ -162,6 +194,12 @@ def test_a_set_that_is_relabeled_for_two_years_stays_true(store: Store, tmp_path
     assert max(lived.ages) <= QUARTERS, "everything is judged again within two years"
     no_split_side_changes(lived.store)
     the_next_release_names_its_parent_and_what_had_changed(lived.store)
+    text = "\n".join(lived.read)
+    if os.environ.get("GOLDGRADE_REWRITE"):
+        QUARTERS_READ.write_text(text, encoding="utf-8")
+    assert text == QUARTERS_READ.read_text(encoding="utf-8")
+    moves = {row.system: row.has_moved for row in make_drift_report(lived.store).systems}
+    assert moves["of-then"], "the grades moved away from what was true at first"
 
 
 def the_random_part_estimates_the_share_of_wrong_labels(lived: Lived) -> None:

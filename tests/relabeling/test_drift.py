@@ -387,7 +387,6 @@ def test_the_command_reports_as_tables_json_and_one_html_file(relabeled: Store, 
     assert done.exit_code == 0, done.stderr
     assert "pairs now have a different grade" in done.stdout
     html = page.read_text()
-    assert "<svg" in html
     assert "<script" not in html
     assert make_drift_page(make_drift_report(relabeled)) == html
     answer = json.loads(invoke([*command, "2026-Q4", "--json"]).stdout)
@@ -402,9 +401,10 @@ PACE = '"hourly": 60.0, "annotators": 2, "rounds": [], "slowest": 50.0, "fastest
 GUIDE_WORK = '"stale": 20, "reworded": 5, "taken": 4, "taken_reworded": 2, "quarters": 3'
 AS_BEFORE = f"""
 UPDATE relabeling_plans SET report = json_merge_patch(report, '{{"graded_pairs": null, "hours": 3.5,
-    "duplicates": 2, "decisions": 1, "pace": {{{PACE}}}, "guide": {{{GUIDE_WORK}}}, "moved": []}}');
+    "reasons": null, "parts": {{"random": 4, "control": 12}}, "duplicates": 2, "decisions": 1,
+    "pace": {{{PACE}}}, "guide": {{{GUIDE_WORK}}}, "moved": []}}');
 UPDATE relabeling_pairs SET inclusion_probability = if(part = 'random', 0.05, NULL),
-    part = if(part = 'stale', 'control', part);
+    part = if(part = 'stale', 'control', part), reason = NULL;
 """
 
 
@@ -414,12 +414,11 @@ def test_a_plan_of_an_earlier_version_is_shown_opened_and_reported(store: Store,
     plan = make_plan(store, PlanRequest(0.2, 5), TODAY)
     with store.transaction() as cursor:
         cursor.execute(AS_BEFORE)
-    done = invoke(["--project", str(store.path), "relabel", "plan", "--stored", "2026-Q4"])
-    assert "20 pairs have a grade or a vote whose words changed in the guide." in done.stdout, done.stderr
+    done = invoke(["--project", str(store.path), "relabel", "plan", "2026-Q4"])
+    assert "16 pairs: 4 by chance to see how much is wrong, 12 that did not change, by" in done.stdout
     open_quarter(store, PEOPLE, plan.plan_id)
     answer_round(store, "2026-Q4", drifting)
     report = make_drift_report(store)
     assert (report.pairs, report.wrong.population, report.wrong.found) == (16, 80, report.changed)
-    assert {row.name for row in report.by_part} <= {"random", "due", "control"}
     close_round(store, "2026-Q4")
     assert make_drift_report(store) == replace(report, fixed=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.core.errors import RefusedError
+from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import compute_query_consensus, read_consensus
@@ -22,11 +22,13 @@ from curation.labeling.session.queue import read_queue
 from curation.queries.retired_queries import read_retired_queries, retire_query
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest
+from curation.relabeling.chosen_pairs import find_slice, judge_again
+from curation.relabeling.due_list import read_due
 from curation.relabeling.open_quarter import NO_DOCUMENT, QuarterOpened, open_plan, preview_opening
 from curation.relabeling.plan import make_plan
-from curation.relabeling.planning_sections import list_due
-from curation.relabeling.request import PlanRequest, QuarterRequest
-from curation.relabeling.staleness import compute_staleness
+from curation.relabeling.report import make_drift_report
+from curation.relabeling.report_sections import list_drift_findings
+from curation.relabeling.request import ChosenRequest, PlanRequest, QuarterRequest
 from curation.relabeling.stored_plans import read_plan_pairs
 from curation.releases.freeze.checklist import checklist
 from curation.releases.freeze.draft import make_draft
@@ -95,8 +97,8 @@ def test_a_whole_pair_has_its_new_grade_and_all_others_keep_theirs(project: Stor
     after = grades(project)
     assert {pair for pair in after if after[pair] != before[pair]} == {p for p in again if before[p] != 3}
     assert {after[pair] for pair in again} == {3}
-    calendar = compute_staleness(project, AUTUMN).calendar
-    assert (calendar.renewed, calendar.renewed_share) == (6, 0.2)
+    due = read_due(project, AUTUMN)
+    assert (due.renewed, due.sentence[:49]) == (6, "6 of 6 pairs were judged again this quarter: 4 no")
 
 
 def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project: Store) -> None:
@@ -106,24 +108,25 @@ def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project:
     first = min(who for who, *_ in items)
     answer_round(project, "2026-Q4", lambda *_: 3, most=sum(who == first for who, *_ in items))
     assert grades(project) == before
-    work = compute_staleness(project, AUTUMN).calendar.quarters[-1][2]
+    work = read_due(project, AUTUMN).work
+    assert work
     assert (work.state, work.whole) == ("open", 0)
     with pytest.raises(RefusedError, match="Only one quarter can be open at a time"):
         make_plan(project, PlanRequest(0.15, 1), WINTER)
     set_round_state(project, "2026-Q4", "closed")
     status = ["--project", str(project.path), "relabel", "plan", "--due", "--today", f"{AUTUMN}"]
     assert invoke(status).exit_code == 3, "closed is not done"
-    left = compute_staleness(project, AUTUMN).calendar
-    assert left.work.state == "half done"
+    left = read_due(project, AUTUMN)
+    assert left.state == "half done"
     assert grades(project) == before
     assert left.is_due
-    assert "The other pairs stay due: reopen the round." in " ".join(list_due(left))
+    assert "The other pairs stay due: reopen the round." in left.sentence
     with pytest.raises(RefusedError, match="is not finished") as refused:
         make_plan(project, PlanRequest(0.15, 1), AUTUMN)
     assert "goldgrade round set 2026-Q4 open" in str(refused.value)
     set_round_state(project, "2026-Q4", "open")
     answer_round(project, "2026-Q4", lambda *_: 3)
-    done = compute_staleness(project, AUTUMN).calendar
+    done = read_due(project, AUTUMN)
     assert (done.state, done.is_due, invoke(status).exit_code) == ("done", False, 0)
     with pytest.raises(RefusedError, match="was already re-labeled"):
         make_plan(project, PlanRequest(0.15, 1), AUTUMN)
@@ -325,3 +328,36 @@ def test_what_a_preview_promises_is_what_people_are_asked(store: Store, tmp_path
     assert preview == replace(done, pool=preview.pool, dry_run=True)
     assert (done.pairs, done.new_pairs > 0) == (plan.pairs, True)
     assert len(rows_of(store, SHOWN_IN_Q4)) == preview.round.presentations
+
+
+def test_a_round_without_a_plan_opens_the_pairs_that_the_list_shows(project: Store) -> None:
+    due = read_due(project)
+    opened = open_plan(project, QuarterRequest(PEOPLE, duplicates=0.0))
+    assert planned(project, opened.plan_id) == {(pair.query_id, pair.document_id) for pair in due.pairs}
+    assert due.report
+    assert opened.plan_id == due.report["plan_id"]
+
+
+def test_a_slice_is_judged_again_now_apart_from_the_quarter_with_a_report_of_its_own(project: Store) -> None:
+    before = grades(project)
+    with project.reading() as cursor:
+        pairs = {pair.pair for pair in find_slice(cursor, ["grade=2", "person=ada"])}
+        assert find_slice(cursor, ["query=topic 1", "tag=typo"]) == []
+        assert {pair.query_id for pair in find_slice(cursor, ["query=Topic 1", "query=q2"])} == {"q1", "q2"}
+        with pytest.raises(InputError, match="'when=now' is no filter"):
+            find_slice(cursor, ["when=now"])
+    assert pairs == {pair for pair, grade in before.items() if grade == 2}
+    asked = ChosenRequest(("grade=2",), PEOPLE[:2])
+    with pytest.raises(InputError, match="Say why"):
+        judge_again(project, asked)
+    due = read_due(project)
+    opened = judge_again(project, replace(asked, reason="2 was unclear"))
+    assert opened.quarter == f"{due.quarter}.1"
+    answer_round(project, opened.round.round, lambda *_: 3)
+    assert grades(project) == before | dict.fromkeys(pairs, 3), "new grades replace the old ones"
+    report = make_drift_report(project, opened.quarter)
+    assert (report.changed, report.wrong) == (len(pairs), None), "a chosen slice says nothing of the rest"
+    assert "Why: 2 was unclear" in " ".join(list_drift_findings(report))
+    later = read_due(project)
+    assert (later.state, later.set_pairs) == ("not planned", due.set_pairs), "the quarter is still to plan"
+    assert open_plan(project, QuarterRequest(PEOPLE, duplicates=0.0)).quarter == due.quarter

@@ -9,7 +9,9 @@ import numpy as np
 from curation.core.digests import digest
 from curation.core.request import DEFAULT_MODEL
 from curation.queries.coverage.entities import find_entities
+from curation.queries.coverage.gaps import CoverageGap
 from curation.queries.coverage.report import find_coverage
+from curation.queries.coverage.state import read_state
 from curation.queries.requests import CoverageRequest
 from curation.retrieval.embeddings import BFLOAT16
 from curation.store import Store, append
@@ -77,3 +79,9 @@ def measured(store: Store) -> Store:
     """The project with a map in force: the tea is asked for, the ships and the moon are gaps."""
     find_coverage(fill(store), COARSE)
     return store
+
+
+def gaps_of(store: Store) -> list[CoverageGap]:
+    """The regions of the map in force that have no query."""
+    with store.reading() as cursor:
+        return read_state(cursor).gaps

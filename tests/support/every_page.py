@@ -69,7 +69,7 @@ HEADINGS = {
         for part in ("Document", "Edit", "Publish", "Versions", "Questions")
     },
     **{f"/settings?part={part}": "Settings" for part in ("Backup", "Notices")},
-    **{f"/queries?part=Coverage&of={part}": "Queries" for part in ("Map", "Written")},
+    **{f"/queries?part=Coverage&of={part}": "Queries" for part in ("Regions", "Written", "Method")},
 }
 """The pages besides Label and Adjudicate, each as the lead sees it."""
 LOOPS = ("/", "/adjudicate")

@@ -1,33 +1,30 @@
-"""Queries, Coverage: the page part that measures which regions of the corpus have queries.
+"""Queries, Coverage: the regions of the corpus that no query tests, and what a lead does about them.
 
 The app keeps the state of coverage in memory until the project has new rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from app import ui
 from app.components.forms import Form
+from app.components.widgets import show_drawing
 from app.context import BY_PATH
 from app.next_stage import show_missing_stage
 from app.page_context import PageContext
-from app.views.queries import coverage_map, region
+from app.views.queries import gap_list, region
 from app.views.queries.writing_tasks import ask_tasks, show_written
 from curation.core.errors import RefusedError
+from curation.core.reports.charts import draw_bars
 from curation.core.text import percent, pluralize
 from curation.queries.coverage.coverage_map import forecast_map
 from curation.queries.coverage.state import CoverageState, compute_state_fingerprint, read_state
-from curation.queries.coverage.writing import task_progress
 from curation.queries.requests import CoverageRequest
 from curation.store import Store
 
 MAX_CACHED = 4
 MEASURE_JOB = "coverage"
-MAX_GAPS = 25
-GAP_COLUMNS = ["Region", "Name", "Documents", "Searches", "To write", "Written"]
 
 
 def show(context: PageContext) -> None:
@@ -56,25 +53,26 @@ def read_cached_state(store: Store, fingerprint: str) -> CoverageState | None:
 
 
 def _show_gaps(context: PageContext, state: CoverageState) -> None:
-    _show_figures(state)
+    ui.verdict(f"{len(state.gaps):,}", "regions without a query", state.sentence)
+    title = "Regions and their documents, by number of queries"
+    show_drawing(draw_bars(title, title, ("share of the regions", "share of the documents"), state.shares))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _list_gaps(context, state)
+        gap_list.show(context, state)
     with right:
-        ui.heading("Ask for queries")
+        ui.heading("Ask people for queries")
         ask_tasks(context, state)
         ui.heading("Measure")
         _ask_measuring(context, state)
-    region.show(context, state)
 
 
-def _show_figures(state: CoverageState) -> None:
+def _show_method(context: PageContext, state: CoverageState) -> None:
     regions = state.regions
     ui.metrics(
         {
-            "Regions with a query": percent(regions.msc),
-            "Regions without": f"{regions.zqc:,} of {regions.clusters:,}",
-            "Documents in regions with 5 queries": percent(regions.scc),
+            "MSC: regions with a query": percent(regions.msc),
+            "ZQC: regions without": f"{regions.zqc:,} of {regions.clusters:,}",
+            "SCC: documents in regions with 5 queries": percent(regions.scc),
             "Searches in regions with a query": percent(regions.msc_by_traffic),
         }
     )
@@ -85,28 +83,7 @@ def _show_figures(state: CoverageState) -> None:
         f"documents are not counted. {pluralize(regions.queries, 'query is', 'queries are')} about a region, "
         f"{len(state.unassigned):,} about topics that are not in the corpus."
     )
-    ui.sentences(state.reliability.sentence)
-    ui.folded([replace(state.reliability, sentence="")])
-
-
-def _list_gaps(context: PageContext, state: CoverageState) -> None:
-    if not state.gaps:
-        st.info("Every region has a query.")
-        return
-    with context.store.reading() as cursor:
-        tasks = task_progress.count_tasks_by_cluster(cursor, state.map.map_id)
-    rows = [
-        (
-            gap.number,
-            gap.name,
-            len(gap.documents),
-            None if gap.searches is None else round(gap.searches),
-            *tasks.get(gap.number, (0, 0))[:2],
-        )
-        for gap in state.gaps
-    ]
-    order = "searches × documents" if state.gaps[0].searches is not None else "documents"
-    ui.table(f"Regions without a query, by {order}", GAP_COLUMNS, rows, words=True, max_rows=MAX_GAPS)
+    ui.section(state.reliability)
 
 
 def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
@@ -147,4 +124,4 @@ def _forecast_time(context: PageContext) -> None:
     ui.note(f"Measuring embeds phrases of the documents: {time}.")
 
 
-PARTS = {"Gaps": _show_gaps, "Map": coverage_map.show, "Written": show_written}
+PARTS = {"Gaps": _show_gaps, "Regions": region.show, "Written": show_written, "Method": _show_method}

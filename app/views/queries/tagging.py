@@ -11,6 +11,7 @@ from app.components.links import query_address
 from app.components.widgets import PickerRow, pick_rows
 from app.next_stage import show_action_link
 from app.page_context import PageContext
+from app.views.releases.relabel_again import show_form
 from curation.core.text import pluralize
 from curation.core.words import fold
 from curation.ingest.importers import query_tags
@@ -42,6 +43,8 @@ def show(context: PageContext) -> None:
     selected = _ask_selection(context, queries, _ask_filter(queries, all_tags))
     if selected:
         _ask_tags(context, selected, people_tags)
+        with st.expander("Judge these again now"):
+            show_form(context, [f"query={query.query_id}" for query in selected])
     elif result := context.acts.form("set tags").result:
         ui.sentences(result)
     context.show_result("tags")

@@ -1,4 +1,4 @@
-"""Re-label, Due: how stale the grades are, and why, for example because documents have changed."""
+"""Re-label, Due: the pairs to judge again this quarter, why, and the button that opens their round."""
 
 from __future__ import annotations
 
@@ -7,84 +7,102 @@ from collections import Counter
 import streamlit as st
 
 from app import ui
+from app.components.forms import Form
+from app.page_context import PageContext
 from curation.core.errors import NotFoundError
 from curation.core.text import percent, pluralize
-from curation.relabeling.judged_pairs import CHANGED, GONE, MIN_STALE_SCORE, SCORE_WEIGHTS
-from curation.relabeling.planning_sections import list_due, make_calendar_table, make_stale_pair_table
-from curation.relabeling.staleness import SetStaleness
+from curation.ingest.stored_runs import read_stored_runs
+from curation.people.annotators import list_eligible_annotators, select_default_names
+from curation.pooling.request import SYSTEMS
+from curation.relabeling.calendar import NOT_PLANNED, PLANNED
+from curation.relabeling.due_list import DueList, make_plan_tables
+from curation.relabeling.due_sentences import REASONS
+from curation.relabeling.judged_pairs import DOCUMENT
+from curation.relabeling.request import MAX_SHARE, MIN_SHARE, PlanRequest, QuarterRequest
+from curation.relabeling.stored_plans import PlanPair
 from curation.relabeling.text_changes import compare_texts
-from curation.store import Store
+from curation.retrieval import RUN_PREFIX
+from curation.store import get_setting
+from curation.store.documents import snapshot_versions
 
-MAX_ROWS = 20
-"""Maximum number of rows of each table; the command line shows all rows."""
-
-
-def show(store: Store, set_staleness: SetStaleness) -> None:
-    _show_calendar(set_staleness)
-    _show_pairs(set_staleness)
-    _show_changes(store, set_staleness)
+MAX_ROWS = 50
+"""Maximum number of rows of a table; the command line shows all rows."""
+PLAN_JOB, OPEN_ROUND_JOB = "plan re-labeling", "relabel"
+ALL = "all"
 
 
-def _show_calendar(set_staleness: SetStaleness) -> None:
-    calendar = set_staleness.calendar
-    work = calendar.quarters[-1][2]
-    progress = calendar.state if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
-    ui.metrics(
-        {
-            "Quarter": set_staleness.quarter,
-            "Out of date": f"{set_staleness.stale:,} of {len(set_staleness.pairs):,}",
-            "Judged again this quarter": progress,
-            "Renewed in four quarters": percent(calendar.renewed_share),
-        }
-    )
-    ui.sentences(*list_due(calendar))
-    ui.tables(make_calendar_table(calendar))
+def show(context: PageContext, due: DueList) -> None:
+    ui.verdict(f"{len(due.pairs):,}", f"pairs, {due.quarter}", due.sentence)
+    ui.sentences(*due.sentences[1:])
+    context.show_result(OPEN_ROUND_JOB)
+    if due.pairs and due.state in (NOT_PLANNED, PLANNED):
+        _offer_opening(context, due)
+    if due.pairs:
+        _show_pairs(context, due)
 
 
-def _show_pairs(set_staleness: SetStaleness) -> None:
-    ui.heading("Stalest pairs")
-    ui.tables(make_stale_pair_table(set_staleness, MAX_ROWS))
-    weights = ", ".join(f"{name} {percent(weight)}" for name, weight in SCORE_WEIGHTS.items())
-    ui.note(
-        f"The score is the weighted mean of its known components ({weights}); a dash marks an unknown "
-        "component, which is left out. A pair with a score of "
-        f"{MIN_STALE_SCORE:g} or more is stale, unless it was judged this quarter and its document and the "
-        "guide have not changed since. For sealed pairs, the guide component is hidden, because it "
-        "depends on the grade."
-    )
+def _offer_opening(context: PageContext, due: DueList) -> None:
+    """Show the form that opens the round; without a stored plan the job makes the plan that is shown."""
+    with context.store.reading() as cursor:
+        people = list_eligible_annotators(cursor)
+        runs = [f"{RUN_PREFIX}{run.name}" for run in read_stored_runs(cursor)]
+    plan_id = due.work.plan_id if due.work else None
+    start = QuarterRequest(tuple(select_default_names(people)), plan_id, due.quarter)
+    choices = {"annotators": [person.name for person in people], "systems": [*SYSTEMS, *runs]}
+    form = Form(QuarterRequest, start, choices=choices)
+    form.ask("annotators")
+    left, right = st.columns(2)
+    with left.expander("More options of the round"):
+        form.ask_rest()
+    with right.expander("Another size"):
+        _ask_plan(context)
+    request = form.request()
+    label = "Preview the round" if request.dry_run else "Open the round"
+    if context.button(label, OPEN_ROUND_JOB, context.find_problem(OPEN_ROUND_JOB, request)):
+        context.request_job(OPEN_ROUND_JOB, request)
 
 
-def _show_changes(store: Store, set_staleness: SetStaleness) -> None:
-    ui.heading("Documents that changed")
-    pairs_by_version = Counter(
-        (pair.document_id, pair.read_hash, pair.now_hash)
-        for pair in set_staleness.pairs
-        if pair.document == CHANGED and pair.read_hash and pair.now_hash
-    )
-    if missing := {pair.document_id for pair in set_staleness.pairs if pair.document == GONE}:
-        documents_are = pluralize(len(missing), "judged document is", "judged documents are")
-        ui.note(f"{documents_are} no longer in the corpus.")
-    if not pairs_by_version:
-        ui.note("No judged document has changed in the newest corpus.")
-        return
-    version = st.selectbox(
-        f"Changed document ({len(pairs_by_version):,})",
-        sorted(pairs_by_version, key=lambda version: (-pairs_by_version[version], version)),
-        format_func=lambda version: f"{version[0]} (pairs: {pairs_by_version[version]:,})",
-    )
-    _, judged_hash, current_hash = version
-    _show_difference(store, judged_hash, current_hash)
+def _ask_plan(context: PageContext) -> None:
+    form = Form(PlanRequest)
+    with st.form("plan"):
+        share = st.slider("Share of the pairs (%)", round(100 * MIN_SHARE), round(100 * MAX_SHARE), 15)
+        form.ask("overlap", "seed")
+        submitted = context.submit_button("Plan", PLAN_JOB)
+    context.show_result(PLAN_JOB)
+    if submitted:
+        context.request_job(PLAN_JOB, form.request(fraction=share / 100))
 
 
-def _show_difference(store: Store, judged_hash: str, current_hash: str) -> None:
+def _show_pairs(context: PageContext, due: DueList) -> None:
+    counts = Counter(pair.reason or pair.part for pair in due.pairs)
+    names = {ALL: f"All {len(due.pairs):,}"} | {
+        reason: f"{count:,} {REASONS.get(reason, reason)}" for reason, count in counts.items()
+    }
+    labels = {name: reason for reason, name in names.items()}
+    reason = labels[ui.choose_part("Pairs", labels, "why")]
+    pairs = [pair for pair in due.pairs if reason in (ALL, pair.reason or pair.part)]
+    tables = make_plan_tables(pairs, due.queries if reason == ALL else ())
+    for table in tables:
+        if table.rows:
+            ui.table(table.caption, table.columns, table.rows, words=True, max_rows=MAX_ROWS)
+    if reason == DOCUMENT:
+        _show_change(context, pairs)
+
+
+def _show_change(context: PageContext, pairs: list[PlanPair]) -> None:
     """Show the differences between a document's judged text and its current text."""
+    ui.heading("What changed in the document")
+    document_id = st.selectbox("Changed document", sorted({pair.document_id for pair in pairs}))
+    judged_hash = next(pair.content_hash for pair in pairs if pair.document_id == document_id)
+    with context.store.reading() as cursor:
+        versions = snapshot_versions(cursor, get_setting(cursor, "corpus"), [document_id])
     try:
-        change = compare_texts(store, judged_hash, current_hash)
+        change = compare_texts(context.store, judged_hash or "", versions.get(document_id, ""))
     except NotFoundError as error:
         ui.problem(error)
         return
     common = "" if change.kept is None else f"{percent(change.kept)} of the words are in both. "
-    left_out = f" {change.words_left_out:,} more words are not shown." if change.words_left_out else ""
+    left_out = f" {pluralize(change.words_left_out, 'more word is', 'more words are')} not shown."
     legend = "Struck through: removed since it was judged. Underlined: added since."
-    ui.note(f"{common}{legend}{left_out}")
+    ui.note(f"{common}{legend}{left_out if change.words_left_out else ''}")
     ui.text_difference(change.title, change.body)

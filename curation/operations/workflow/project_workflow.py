@@ -18,8 +18,8 @@ from curation.operations.registry import OPERATIONS
 from curation.operations.workflow import adjudicating, judging, preparing, releasing
 from curation.operations.workflow.stage import Action, Stage
 from curation.operations.workflow.waiting import read_waiting
-from curation.relabeling.calendar import QuarterWork
-from curation.relabeling.staleness import RelabelingCalendar, compute_staleness
+from curation.relabeling.calendar import PLANNED, QuarterWork
+from curation.relabeling.due_list import DueList, read_due
 from curation.releases.release_rows import list_releases
 from curation.store import Store, utc_now
 
@@ -31,12 +31,12 @@ class SlowFigures:
     Attributes
     ----------
     gate: the gate as a freeze would find it now; None if nothing is judged.
-    due: the re-labeling that is due; None before the first release, and once the quarter is planned.
+    due: the pairs that are due; None before the first release, and once the round is open.
     not_computed: a sentence for each figure that could not be computed.
     """
 
     gate: Gate | None
-    due: RelabelingCalendar | None
+    due: DueList | None
     not_computed: tuple[str, ...] = ()
 
 
@@ -70,14 +70,14 @@ def read_figures(store: Store, now: datetime | None = None) -> SlowFigures:
     with store.reading() as cursor:
         is_judged = bool(cursor.execute("SELECT 1 FROM judgment_events LIMIT 1").fetchall())
         _, work = releasing.read_quarter(cursor, today)
-        needs_calendar = work is None and bool(list_releases(cursor))
+        needs_due = (work is None or work.state == PLANNED) and bool(list_releases(cursor))
     gate, due, not_computed = None, None, []
     try:
         gate = compute_gate(store) if is_judged else None
     except CurationError as error:
         not_computed.append(f"Agreement: {error.found}")
     try:
-        due = compute_staleness(store, today).calendar if needs_calendar else None
+        due = read_due(store, today) if needs_due else None
     except CurationError as error:
         not_computed.append(f"Re-labeling: {error.found}")
     return SlowFigures(gate, due, tuple(not_computed))

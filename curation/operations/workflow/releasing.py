@@ -7,11 +7,11 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from curation.agreement.gate import Gate
-from curation.core.text import pluralize, pluralize_label
+from curation.core.text import pluralize
 from curation.operations.workflow.adjudicating import GradeCounts
 from curation.operations.workflow.stage import Action, Stage
 from curation.relabeling.calendar import DONE, OPEN, PLANNED, QuarterWork, find_present_quarter, read_work
-from curation.relabeling.staleness import RelabelingCalendar
+from curation.relabeling.due_list import DueList
 from curation.releases import release_rows
 from curation.releases.gate_override import describe_shortfall, mark_name, read_overrides
 from curation.releases.release_rows import ReleaseRow
@@ -153,14 +153,14 @@ def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:
 
 
 def make_relabel_stage(
-    has_release: bool, quarter: str, work: QuarterWork | None, due: RelabelingCalendar | None
+    has_release: bool, quarter: str, work: QuarterWork | None, due: DueList | None
 ) -> Stage:
     """Make the re-label stage: the quarter's re-labeling, and whether it is due.
 
     Parameters
     ----------
     has_release: whether the project has a release.
-    due: the re-labeling that is due; None if it was not read.
+    due: the pairs that are due; None if they were not read.
     """
     see_due = Action("See what is due", "releases", "goldgrade relabel plan --due", RELABEL_PAGE)
     if not has_release:
@@ -174,18 +174,13 @@ def make_relabel_stage(
         parameters = {**RELABEL_PAGE, "quarter": "Report"}
         see_report = Action("See what changed", "releases", "goldgrade relabel report", parameters)
         return Stage("re-label", "at work" if work.state == OPEN else "done", line, see_report)
-    parameters = {**RELABEL_PAGE, "quarter": "Plan"}
-    plan = Action("Plan the quarter", "releases", "goldgrade relabel plan", parameters)
+    command = "goldgrade relabel open --annotators a,b"
+    open_round = Action("Open the round", "releases", command, RELABEL_PAGE)
     if work is not None:
-        line = f"{quarter} is planned: {pluralize(work.pairs, 'pair')}. Its round is not open yet."
-        command = "goldgrade relabel open --annotators a,b"
-        open_quarter = replace(plan, label="Open the quarter", command=command)
-        return Stage("re-label", "needs attention", line, open_quarter)
+        planned = f"{quarter} is planned: {pluralize(work.pairs, 'pair')}. Its round is not open yet."
+        return Stage("re-label", "needs attention", due.sentence if due else planned, open_round)
     if due is None:
         return Stage("re-label", "done", f"{quarter}.", see_due)
     if due.is_due:
-        main_reasons = sorted(due.reasons.items(), key=lambda item: -item[1])[:2]
-        reasons = ", ".join(pluralize_label(count, reason) for reason, count in main_reasons)
-        return Stage("re-label", "needs attention", f"Due in {quarter}: {reasons}.", plan)
-    line = due.stale_sentence if due.stale else f"Nothing is due in {quarter}."
-    return Stage("re-label", "done", line, see_due)
+        return Stage("re-label", "needs attention", due.sentence, open_round)
+    return Stage("re-label", "done", due.sentence, see_due)

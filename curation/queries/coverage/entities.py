@@ -16,6 +16,9 @@ of joining words. These phrases are left out:
 - phrases with one occurrence in the corpus, if the document has other phrases;
 - parts of a longer phrase of the document, if the part never stands alone.
 
+Markup never enters phrases and descriptions: tags, template tags, addresses and targets of links cut a text,
+and signs of emphasis are dropped.
+
 In scripts without spaces a phrase is a gram of two characters (`curation.core.words`), because the words are
 not known. The description of a phrase is a sentence of the document with the phrase: the sentence in which
 the document's chosen phrases weigh most for the sentence's length.
@@ -87,6 +90,12 @@ _GENERAL_WORDS = frozenset(
     "well went while whole whose within without yet".split()
 )
 _EDGE = STOP_WORDS | _GENERAL_WORDS
+_MARKUP = re.compile(
+    r"<!--.*?-->|</?[a-z][^<>]*>|\{\{.*?\}\}|\{%.*?%\}|\]\([^()\s]*[^()]*\)|\]\[[^\]]*\]|\[!\w+\]"
+    r"|\b(?:https?|ftp)://\S+|\bwww\.\S+|&#?\w+;|^\[[^\]]+\]:.*$",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
+_EMPHASIS = re.compile(r"(?<![^\W_])[_*`~]+|[_*`~]+(?![^\W_])")
 CUTS = re.compile(r"[^\w\s'’\-‐‑]+|\n\s*\n")
 _SENTENCES = re.compile(r"(?<=[.!?…])[\"”’)\]]*\s+|(?<=[。！？])[」』）]*\s*|\n\s*\n")
 
@@ -106,6 +115,11 @@ class Entity(NamedTuple):
 ExtractedEntities = tuple[list[Entity], DocumentEntities]
 Mentions = dict[Entity, float]
 """Entity as mentioned by a document → weight of the entity in the document."""
+
+
+def strip_markup(text: str) -> str:
+    """Replace markup by a cut between phrases, and drop signs of emphasis."""
+    return _EMPHASIS.sub("", _MARKUP.sub(" | ", text))
 
 
 def normalise_name(name: str) -> str:
@@ -182,7 +196,7 @@ def extract_phrases(
     """
     if not any(split_words(document.text) for document in documents):
         return [{} for _ in documents]
-    joining = find_joining_words(document.text for document in documents)
+    joining = find_joining_words(strip_markup(document.text) for document in documents)
     phrases, matrix = _count_phrases(documents, joining)
     total = matrix.shape[0]
     documents_with = np.bincount(matrix.indices, minlength=len(phrases))
@@ -269,8 +283,8 @@ def _count_phrases(documents: Iterable[Document], joining: Collection[str]) -> t
 
 
 def _phrases_of_document(joining: Collection[str], document: Document) -> Iterator[str]:
-    yield from list_phrases(document.title, joining)
-    yield from list_phrases(document.body, joining)
+    yield from list_phrases(strip_markup(document.title), joining)
+    yield from list_phrases(strip_markup(document.body), joining)
 
 
 def _choose_heaviest(counted: Mapping[str, int], weights: Floats, limit: int) -> dict[str, float]:
@@ -313,6 +327,6 @@ def _describe_phrases(document: Document, weights: Mapping[str, float], joining:
 
 def _split_sentences(document: Document) -> Iterator[str]:
     for text in (document.title, document.body):
-        for sentence in _SENTENCES.split(text):
-            if sentence.strip():
-                yield " ".join(sentence.split())
+        for sentence in _SENTENCES.split(strip_markup(text)):
+            if sentence.strip(" |"):
+                yield " ".join(sentence.replace("|", " ").split())

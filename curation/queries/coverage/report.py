@@ -14,7 +14,15 @@ from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, percent, pluralize
 from curation.queries.coverage import map_measures
 from curation.queries.coverage.coverage_map import CoverageMap
-from curation.queries.coverage.gaps import ClusterCoverage, count_clusters
+from curation.queries.coverage.gaps import (
+    ClusterCoverage,
+    CoverageGap,
+    build_gap_table,
+    count_clusters,
+    describe_gaps,
+    list_gaps,
+    read_titles,
+)
 from curation.queries.coverage.map_measures import CurveStep, DocumentsOutside, RuleFigures, measure_clusters
 from curation.queries.coverage.matched_queries import MAX_TRAFFIC_TEXTS, MatchedQueries, match_queries
 from curation.queries.coverage.measures import CoverageMeasures
@@ -36,6 +44,7 @@ class CoverageReport:
 
     Attributes
     ----------
+    sentence, gaps: see `queries.coverage.gaps`.
     seed, resolution, least_documents: see `CoverageRequest`.
     chosen: 'by rule' or 'given', for the resolution.
     documents, entities, isolated, queries: numbers of documents, entities, isolated entities and queries.
@@ -52,6 +61,8 @@ class CoverageReport:
     left_out: reason → number.
     """
 
+    sentence: str
+    gaps: list[CoverageGap]
     map_id: str
     seed: int
     resolution: float
@@ -79,19 +90,16 @@ class CoverageReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Say how many regions have a query, and how many have none."""
-        share = "unknown" if self.msc is None else percent(self.msc)
-        return [
-            f"{pluralize(self.regions.clusters, 'region')} at a resolution of {self.resolution:g}, "
-            f"{self.chosen}. {share} of the regions have a query; {self.zqc:,} have no query."
-        ]
+        """Say how many regions, and which share of the documents, have no query."""
+        return [self.sentence]
 
     @property
     def details(self) -> list[str]:
-        """Return sentences with the numbers of documents, entities and queries, and on how much the results
-        depend on the seed."""
+        """Return sentences on the method: the numbers of entities and queries, and the seed's effect."""
         reliability = map_measures.build_reliability_section(self.rule, self.rules, self.outside).sentence
         lines = [
+            f"{pluralize(self.regions.clusters, 'region')} at a resolution of {self.resolution:g}, "
+            f"{self.chosen}.",
             f"{pluralize(self.documents, 'document')}, {self.entities:,} entities ({self.isolated:,} "
             f"isolated), {pluralize(self.queries, 'query', 'queries')}, {self.synthetic:,} of them "
             f"synthetic. A region is a group of {pluralize(self.least_documents, 'document')} or more. "
@@ -104,6 +112,11 @@ class CoverageReport:
 
     @property
     def tables(self) -> tuple[Table, ...]:
+        """Return a table of the regions without a query."""
+        return (build_gap_table(self.gaps),)
+
+    @property
+    def method_tables(self) -> tuple[Table, ...]:
         """Return tables of the measures, also by rule and by resolution, and of the regions."""
         reliability = map_measures.build_reliability_section(self.rule, self.rules, self.outside).tables
         return (self._measure_table(), *reliability, self._curve_table(), self._region_table())
@@ -155,9 +168,14 @@ def find_coverage(store: Store, request: CoverageRequest, progress: Progress = s
     regions = measure_clusters(coverage_map, matched, coverage_map.regions)
     by_people = matched._replace(queries=[query for query in matched.queries if query.source != "synthetic"])
     synthetic = len(matched.queries) - len(by_people.queries)
+    counts = count_clusters(coverage_map, matched)
+    with store.reading() as cursor:
+        gaps = read_titles(cursor, coverage_map, list_gaps(coverage_map, counts))
     counted_searches = sum(searches for _, searches in matched.traffic)
     parameters = ("seed", "resolution", "chosen", "model", "least_documents")
     return CoverageReport(
+        sentence=describe_gaps(coverage_map, counts),
+        gaps=gaps,
         map_id=coverage_map.map_id,
         **{name: coverage_map.parameters[name] for name in parameters},
         documents=len(coverage_map.document_entities),
@@ -177,7 +195,7 @@ def find_coverage(store: Store, request: CoverageRequest, progress: Progress = s
             measure_clusters(coverage_map, by_people, coverage_map.regions) if synthetic else None
         ),
         traffic_counted=counted_searches / matched.searches if matched.searches else None,
-        clusters=count_clusters(coverage_map, matched),
+        clusters=counts,
         curve=[map_measures.measure_step(coverage_map, matched, tried) for tried in coverage_map.partitions],
         left_out=coverage_map.left_out | _count_left_out(coverage_map, matched, counted_searches),
     )

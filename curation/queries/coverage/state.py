@@ -9,10 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from curation.core.digests import digest
+from curation.core.reports.charts import BarGroup
 from curation.core.reports.page import Section
 from curation.queries.coverage import map_measures
 from curation.queries.coverage.coverage_map import CoverageMap
-from curation.queries.coverage.gaps import ClusterCoverage, CoverageGap, count_clusters, list_gaps
+from curation.queries.coverage.gaps import (
+    ClusterCoverage,
+    CoverageGap,
+    count_clusters,
+    describe_gaps,
+    list_gaps,
+    measure_shares,
+    read_titles,
+)
 from curation.queries.coverage.matched_queries import read_matched_queries
 from curation.queries.coverage.measures import CoverageMeasures
 from curation.queries.coverage.stored_map import read_current_map_id, read_map
@@ -29,6 +38,8 @@ class CoverageState:
     clusters: clusters by number.
     queries: number of a cluster → its queries by id; clusters without a query are absent.
     gaps: gaps in the order of searches × documents.
+    sentence: how many regions, and which share of the documents, have no query.
+    shares: see `queries.coverage.gaps.measure_shares`.
     regions: measures over regions.
     unassigned: queries that are not about any cluster.
     unmatched: queries that were not matched yet.
@@ -40,6 +51,8 @@ class CoverageState:
     clusters: list[ClusterCoverage]
     queries: dict[int, list[Query]]
     gaps: list[CoverageGap]
+    sentence: str
+    shares: list[BarGroup]
     regions: CoverageMeasures
     unassigned: list[Query]
     unmatched: list[Query]
@@ -71,7 +84,9 @@ def read_state(cursor: Cursor) -> CoverageState:
         map=coverage_map,
         clusters=counts,
         queries=queries,
-        gaps=list_gaps(coverage_map, counts),
+        gaps=read_titles(cursor, coverage_map, list_gaps(coverage_map, counts)),
+        sentence=describe_gaps(coverage_map, counts),
+        shares=measure_shares(coverage_map, counts),
         regions=map_measures.measure_clusters(coverage_map, matched, coverage_map.regions),
         unassigned=unassigned,
         unmatched=current.unmatched,

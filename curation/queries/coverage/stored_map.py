@@ -16,6 +16,7 @@ import numpy as np
 
 from curation.core.digests import canonical_json, to_json_value
 from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.operation import PlainResult
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.ingest.importers.personal_data import redact
@@ -43,6 +44,11 @@ class ClusterName(NamedTuple):
     name: str
     author: str
     named_at: datetime
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return a sentence with the name of the cluster."""
+        return [f"Cluster {self.number} is now called {self.name!r}."]
 
 
 def find_map(store: Store, request: CoverageRequest, progress: Progress = silent) -> CoverageMap:
@@ -131,6 +137,7 @@ def read_map(cursor: Cursor, map_id: str, all_partitions: bool = True) -> Covera
         clusters=_read_clusters(cursor, map_id, document_entities, settings["least_documents"]),
         partitions=_read_partitions(cursor, map_id, settings, all_partitions),
         left_out=json.loads(left_out),
+        dismissed=read_dismissed(cursor, map_id),
     )
 
 
@@ -176,6 +183,42 @@ def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_L
             detail = {"map_id": map_id, "cluster": number, "name": name, "before": names[number]}
             record_event(cursor, "rename cluster", detail, author)
     return row
+
+
+def dismiss_region(
+    store: Store, number: int, dismissed: bool = True, author: str = COMMAND_LINE
+) -> PlainResult:
+    """Dismiss a region of the current map as no topic, or undo the dismissal.
+
+    Raises
+    ------
+    NotFoundError: the map has no such cluster.
+    RefusedError: there is no current map, or the author is not a lead.
+    """
+    with store.transaction(appends=True) as cursor:
+        require_author(cursor, author, "lead")
+        map_id = read_current_map_id(cursor)
+        names = _current_names(cursor, map_id)
+        if number not in names:
+            raise NotFoundError(f"The coverage map has no cluster {number}; expected 0 to {len(names) - 1}.")
+        if (number in read_dismissed(cursor, map_id)) != dismissed:
+            sql = "SELECT count(*) FROM dismissed_regions WHERE map_id = ? AND number = ?"
+            [(revision,)] = cursor.execute(sql, [map_id, number]).fetchall()
+            row = [map_id, number, revision, dismissed, author, utc_now()]
+            cursor.execute("INSERT INTO dismissed_regions VALUES (?, ?, ?, ?, ?, ?)", row)
+            detail = {"map_id": map_id, "cluster": number, "dismissed": dismissed}
+            record_event(cursor, "dismiss region", detail, author)
+    verb = "is dismissed as no topic" if dismissed else "counts as a topic again"
+    return PlainResult((f"Region {number}, {names[number]!r}, {verb}.",))
+
+
+def read_dismissed(cursor: Cursor, map_id: str) -> frozenset[int]:
+    """Read the numbers of the regions that a lead dismissed as no topic."""
+    sql = """
+        SELECT number FROM dismissed_regions WHERE map_id = ?
+        GROUP BY number HAVING arg_max(dismissed, revision)
+    """
+    return frozenset(number for (number,) in cursor.execute(sql, [map_id]).fetchall())
 
 
 def read_cluster_names(cursor: Cursor, map_id: str) -> list[ClusterName]:

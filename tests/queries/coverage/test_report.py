@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from curation.core.errors import InputError, RefusedError
+from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.ingest.importers.corpus import import_corpus
-from curation.queries.coverage.gaps import find_gaps
 from curation.queries.coverage.matching import ALTERNATIVES
 from curation.queries.coverage.report import NO_ENTITY, find_coverage
 from curation.queries.coverage.stored_map import read_current_map_id, read_map
 from curation.queries.requests import CoverageRequest
 from curation.store import Store
-from tests.support.coverage_project import COARSE, TEXTS, TOPICS, fill, put_vectors
+from tests.support.coverage_project import COARSE, TEXTS, TOPICS, fill, gaps_of, put_vectors
 from tests.support.logged import log
 from tests.support.pool_project import put_texts
 from tests.support.projects import built_once, rows_of
@@ -45,7 +44,7 @@ def test_the_figures_are_given_by_each_rule_and_their_range_over_all(project: St
     assert [one.rule for one in each] == [rule.name for rule in ALTERNATIVES]
     assert [one.zqc for one in each] == [(2, 2), (1, 1), (1, 1), (1, 1)]
     assert (every.msc, every.zqc) == ((1 / 3, 2 / 3), (1, 2))
-    assert report.tables[1].rows[-1][1] == "0.33 to 0.67"
+    assert report.method_tables[1].rows[-1][1] == "0.33 to 0.67"
     assert "Documents in no region: 0 (0\u00a0%). " in report.details
 
 
@@ -78,28 +77,26 @@ def test_without_a_resolution_the_rule_chooses_one_of_those_on_the_curve(project
 
 def test_gaps_come_in_the_order_of_searches_times_documents(project: Store) -> None:
     find_coverage(project, COARSE)
-    by_size = find_gaps(project)
+    by_size = gaps_of(project)
     assert [gap.searches for gap in by_size] == [None, None]
     log(project, [("half moon", 7), ("cargo ship", 30), ("sonnets", 99)])
     put_vectors(project, "query", ["half moon", "cargo ship"])
-    gaps = find_gaps(project)
-    assert [(gap.searches, gap.documents[0]) for gap in gaps] == [(30.0, "ship0"), (7.0, "moon0")]
     report = find_coverage(project, COARSE)
+    gaps = report.gaps
+    assert [(gap.searches, gap.documents[0]) for gap in gaps] == [(30.0, "ship0"), (7.0, "moon0")]
     assert report.regions.msc_by_traffic == 0
     assert report.traffic_counted == 1
 
 
 def test_gaps_need_a_map_of_the_corpus_in_force(project: Store, tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="no coverage map yet"):
-        find_gaps(project)
+        gaps_of(project)
     find_coverage(project, COARSE)
-    with pytest.raises(RefusedError, match=r"Give --model all-MiniLM-L6-v2\."):
-        find_gaps(project, "someone/another-model")
     changed = tmp_path / "changed.jsonl"
     changed.write_text(json.dumps({"id": "tea0", "text": "tea"}))
     import_corpus(project, changed)
     with pytest.raises(RefusedError, match="an older corpus"):
-        find_gaps(project)
+        gaps_of(project)
 
 
 def test_a_corpus_without_words_has_unknown_coverage(store: Store, tmp_path: Path) -> None:
@@ -113,11 +110,14 @@ def test_the_command_prints_the_measures_and_the_gaps(project: Store, goldgrade:
     assert found["chosen"] == "by rule"
     assert {"msc", "scc", "zqc", "clusters"} <= found.keys()
     shown = goldgrade("coverage", "--seed", "3")
+    assert "of 3 regions, 67\u00a0% of the documents, have no query." in shown
+    assert "MSC" not in shown
+    shown = goldgrade("coverage", "--seed", "3", "--method")
     assert "Coverage by the queries" in shown
     assert "queries that mention none of" in shown
     find_coverage(project, COARSE)
-    assert "2 regions without a query" in goldgrade("coverage", "--gaps", "--limit", "1")
-    assert len(json.loads(goldgrade("coverage", "--gaps", "--limit", "1", "--json"))["gaps"]) == 2
+    assert "without a query" in goldgrade("coverage", "--seed", "3", "--limit", "1")
+    assert found["gaps"][0]["titles"]
 
 
 def test_the_command_writes_the_map_and_refuses_runs_without_a_release(
@@ -129,4 +129,24 @@ def test_the_command_writes_the_map_and_refuses_runs_without_a_release(
         goldgrade("coverage", "--html", page, "--run", "some.trec")
     assert not page.exists()
     assert "Wrote" in goldgrade("coverage", "--html", page)
-    assert "2 of 3 regions have no query" in page.read_text()
+    assert "2 of 3 regions, 67\u00a0% of the documents, have no query." in page.read_text()
+
+
+def test_a_region_that_is_no_topic_is_no_gap_until_the_dismissal_is_undone(
+    project: Store, goldgrade: Any
+) -> None:
+    find_coverage(project, COARSE)
+    before = gaps_of(project)
+    assert all(len(gap.titles) == 3 for gap in before)
+    number = before[0].number
+    assert "is dismissed as no topic" in goldgrade("coverage", "--dismiss", number)
+    assert [gap.number for gap in gaps_of(project)] == [before[1].number]
+    report = find_coverage(project, COARSE)
+    assert (
+        report.sentence == "1 of 2 regions, 50\u00a0% of the documents, have no query. 1 more are no topic."
+    )
+    assert report.zqc == 2, "the measures of the method count each region"
+    goldgrade("coverage", "--keep", number)
+    assert gaps_of(project) == before
+    with pytest.raises(NotFoundError, match="no cluster 99"):
+        goldgrade("coverage", "--dismiss", 99)

@@ -1,4 +1,4 @@
-"""A plan is the stalest pairs and a part of the others at random; the same seed makes the same one."""
+"""A plan is the due pairs and a part of the others at random; the same seed makes the same one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from curation.labeling.rounds.use_guide import compute_guide_effects, use_guide
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.calendar import Quarter
-from curation.relabeling.judged_pairs import JudgedPair, compare_versions
-from curation.relabeling.pair_selection import RANDOM, STALE, select_pairs
+from curation.relabeling.due_list import read_due
+from curation.relabeling.due_sentences import describe_rest
+from curation.relabeling.judged_pairs import GUIDE, JudgedPair, compare_versions
+from curation.relabeling.pair_selection import OLDEST, RANDOM, STALE, select_pairs
 from curation.relabeling.plan import DOCUMENT_GONE, make_plan
-from curation.relabeling.planning_sections import list_plan_facts
 from curation.relabeling.request import PlanRequest
-from curation.relabeling.staleness import compute_staleness
+from curation.relabeling.set_state import read_set_state
 from curation.relabeling.stored_plans import PlanPair, show_plan
 from curation.store import Store
 from tests.support.command_line import invoke
@@ -32,14 +33,12 @@ pytestmark = pytest.mark.slow
 
 NOW = Quarter("2026-Q4")
 TODAY, LATER = date(2026, 11, 22), date(2027, 11, 1)
-REWORDED = "pairs with a grade or vote whose definition in the guide changed"
 
 
 def pair(
     query: str,
     document: str,
     back: int | None = 1,
-    score: float = 0.0,
     type: str = "tail",
     gone: bool = False,
     tags: tuple[str, ...] = (),
@@ -47,9 +46,9 @@ def pair(
 ) -> JudgedPair:
     when, now = None if back is None else NOW.before(back), None if gone else "h"
     return JudgedPair(
-        *(query, document, 2, "majority", {2: 2}, 0, 1.0, when, compare_versions("h", now), "h", now),
+        *(query, document, 2, "majority", when, compare_versions("h", now), "h", now),
         *(guide_behind, type, tags, None, when, "g", ("ada", "ben"), 0),
-        score=score,
+        age=back,
     )
 
 
@@ -69,8 +68,8 @@ def test_a_plan_has_its_size_and_every_pair_the_same_chance_in_the_random_part()
     assert {pair.inclusion_probability for pair in pairs if pair.part != RANDOM} == {1.0}
 
 
-def test_the_random_part_reaches_every_pair_alike_that_the_scores_do_not_choose() -> None:
-    rows = [pair(f"q{n}", "d", score=n / 40) for n in range(40)]
+def test_the_random_part_reaches_every_pair_alike_that_is_not_due() -> None:
+    rows = [pair(f"q{n}", "d", back=n) for n in range(40)]
     times = dict.fromkeys((row.pair for row in rows), 0)
     seeds = 600
     for seed in range(seeds):
@@ -98,7 +97,7 @@ def test_the_random_part_has_each_type_and_quarter_within_one_of_its_share() -> 
 
 def test_a_plan_can_be_too_small_for_a_random_part(store: Store, tmp_path: Path) -> None:
     judged_project(store, tmp_path, queries=5, documents=2)
-    plan = make_plan(store, PlanRequest(0.2, 7), TODAY, dry_run=True)
+    plan = make_plan(store, PlanRequest(0.2, 7), TODAY)
     assert (plan.pairs, plan.inclusion_probability) == (2, 0.0)
 
 
@@ -129,35 +128,34 @@ def test_a_project_without_judgments_has_nothing_to_plan(store: Store, tmp_path:
 def test_a_new_word_for_one_grade_makes_the_pairs_with_that_grade_due_alone(
     store: Store, tmp_path: Path
 ) -> None:
-    """A hundred pairs, twenty of each grade 2 and 3: the plan takes the twenty, and says so."""
+    """A hundred pairs, twenty of each grade 2 and 3: the plan takes fifteen, and says that five follow."""
     judged_project(store, tmp_path, queries=10, documents=10)
     guide = read_guide()
-    assert make_plan(store, PlanRequest(0.2, 1), TODAY).guide == {"stale": 0, "taken": 0}
+    assert make_plan(store, PlanRequest(0.2, 1), TODAY).reasons == {OLDEST: 15, RANDOM: 5}
     other = parse_guide(guide.source.replace(guide.scale[3].definition, "Answers all of it."))
     assert compute_guide_effects(store, other).stale_pairs == 20
     use_guide(store, other, open_rounds="keep")
-    assert compute_staleness(store, TODAY).calendar.reasons[REWORDED] == 20
     plan = make_plan(store, PlanRequest(0.2, 1), TODAY)
     shown = [row.grade for row in show_plan(store, plan.plan_id).pairs if row.part != RANDOM]
     assert set(shown) == {3}
-    assert plan.guide["stale"] == 20
-    assert plan.guide["taken"] >= len(shown) == 15
-    said = " ".join(list_plan_facts(show_plan(store, plan.plan_id).report))
-    assert "20 pairs have a grade or a vote whose words changed in the guide." in said
+    assert plan.reasons == {GUIDE: 15, RANDOM: 5}
+    assert 0 <= plan.waiting <= 5, "chance may have drawn some of the five"
+    said = read_due(store, TODAY).sentence
+    assert said.startswith("20 of 100 pairs should be judged again this quarter: 15 whose grade's definition")
+    assert said.endswith("About 5 minutes each for 2 people.")
+    rest = describe_rest(show_plan(store, plan.plan_id).report)
+    assert rest == ([f"{plan.waiting} more pairs follow in later quarters."] if plan.waiting > 1 else rest)
 
 
 def test_with_half_of_the_documents_gone_the_other_half_is_the_frame(store: Store, tmp_path: Path) -> None:
     judged_project(store, tmp_path, queries=10, documents=5)
     left = {name: text for name, text in texts_of(10, 5).items() if int(name[1]) % 2}
     write_corpus(store, tmp_path, left)
-    status = compute_staleness(store, LATER)
-    assert sum(pair.document == "gone" for pair in status.pairs) == 25
-    assert status.calendar.reasons == {"pairs last judged in an earlier quarter": 25}
-    assert [query.score > 0 for query in status.queries] == [True] * 5 + [False] * 5
+    assert sum(pair.document == "gone" for pair in read_set_state(store, LATER).pairs) == 25
     plan = make_plan(store, PlanRequest(0.2, 1), LATER)
     assert (plan.set_pairs, plan.pairs, plan.fraction_of_pairs) == (50, 5, 0.2)
     use_guide(store, parse_guide(read_guide().source + "A word more.\n"), open_rounds="keep")
-    assert compute_staleness(store, LATER).calendar.reasons[REWORDED] == 25
+    assert sum(pair.reason == GUIDE for pair in read_set_state(store, LATER).pairs) == 25
     assert plan.left_out[DOCUMENT_GONE] == 25
     write_corpus(store, tmp_path, texts_of(10, 5))
     back = make_plan(store, PlanRequest(0.2, 1), LATER)
@@ -200,11 +198,14 @@ def test_the_command_prints_what_a_scheduler_reads(store: Store, tmp_path: Path)
     assert answer["plan_id"] == json.loads(invoke([*command, "--json"]).stdout)["plan_id"]
     assert (answer["pairs"], answer["judgments"]) == (4, 8)
     assert answer["fraction_of_pairs"] == pytest.approx(4 / 30)
-    assert "8 judgments. This number excludes the pairs that systems add" in invoke(command).stdout
+    assert "4 of 30 pairs should be judged again this quarter" in invoke(command).stdout
     assert invoke([*command, "--share", "0.5"]).exit_code == 1
-    dry = invoke([*command, "--share", "0.2", "--dry-run"])
-    assert dry.stdout.endswith("Nothing was stored.\n")
+    due = invoke([*command, "--due"])
+    assert due.exit_code == 3
+    assert (
+        "4 of 30 pairs should be judged again this quarter: 3 not judged for the longest time" in due.stdout
+    )
     assert rows_of(store, "SELECT count(*) FROM relabeling_plans") == [(1,)]
-    shown = invoke(["--project", str(store.path), "relabel", "plan", "--stored", "2026-Q4"])
+    shown = invoke(["--project", str(store.path), "relabel", "plan", "2026-Q4"])
     assert "not opened: 4 pairs" in shown.stdout
-    assert invoke(["--project", str(store.path), "relabel", "plan", "--stored", "2031-Q1"]).exit_code == 1
+    assert invoke(["--project", str(store.path), "relabel", "plan", "2031-Q1"]).exit_code == 1

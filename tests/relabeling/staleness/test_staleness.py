@@ -1,4 +1,4 @@
-"""Staleness says of each pair what may have made its grade wrong, and the calendar what is due."""
+"""A pair is due for what changed since it was judged, and the list of a quarter says how many, and why."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from curation.labeling.rounds.use_guide import compute_guide_effects, use_guide
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.calendar import Quarter
-from curation.relabeling.judged_pairs import SCORE_WEIGHTS, JudgedPair, compute_score
+from curation.relabeling.due_list import read_due
+from curation.relabeling.due_sentences import describe_rest
+from curation.relabeling.judged_pairs import AGE, DOCUMENT, JudgedPair
 from curation.relabeling.plan import make_plan
-from curation.relabeling.planning_sections import list_due, make_stale_pair_table
 from curation.relabeling.request import PlanRequest
-from curation.relabeling.staleness import SetStaleness, compute_staleness
+from curation.relabeling.set_state import SetState, read_set_state
 from curation.relabeling.text_changes import compare_texts, compute_kept_share
-from curation.relabeling.traffic import compute_total_change, find_trend, read_traffic
+from curation.relabeling.traffic import compute_total_change, has_left, read_traffic
 from curation.store import Store, put_setting
 from curation.store.row_types import Query
 from tests.support.marking import GUIDE
@@ -55,29 +56,25 @@ def judged(store: Store, tmp_path: Path) -> Store:
     return store
 
 
-def row(found: SetStaleness, document: str) -> JudgedPair:
+def row(found: SetState, document: str) -> JudgedPair:
     return next(pair for pair in found.pairs if pair.document_id == document)
 
 
 def test_age_counts_quarters_and_an_unknown_time_stays_unknown(judged: Store) -> None:
-    status = compute_staleness(judged, NOVEMBER)
+    status = read_set_state(judged, NOVEMBER)
     assert (row(status, "d0").judged, row(status, "d0").age) == ("2026-Q2", 2)
-    assert (row(status, "d2").age, row(status, "d2").parts["age"]) == (None, None)
+    assert row(status, "d2").age is None
     assert row(status, "d2").older_than is not None
-    assert status.calendar.unknown == 1
 
 
 def test_a_changed_and_a_gone_document_are_told_with_what_changed(judged: Store, tmp_path: Path) -> None:
     write_corpus(judged, tmp_path, {"d0": "one two three five", "d2": "nine ten"})
-    status = compute_staleness(judged, NOVEMBER)
+    status = read_set_state(judged, NOVEMBER)
     changed, gone, same = (row(status, name) for name in ("d0", "d1", "d2"))
-    assert (changed.document, changed.changed_share) == ("changed", pytest.approx(0.2))  # one of five words
-    assert changed.parts["document"] == pytest.approx(0.6)
-    assert (gone.document, gone.parts["document"]) == ("gone", 1.0)
-    assert not gone.is_stale  # nobody can judge it again
-    assert "d1" not in {cell for row in make_stale_pair_table(status, 20).rows for cell in row}
-    assert status.stale == sum(pair.is_stale for pair in status.pairs)
-    assert (same.document, same.parts["document"]) == ("same", 0.0)
+    assert (changed.document, changed.reason) == ("changed", DOCUMENT)
+    assert (gone.document, gone.reason) == ("gone", ""), "nobody can judge it again"
+    assert "d1" not in {pair.document_id for pair in read_due(judged, NOVEMBER).pairs}
+    assert (same.document, same.reason) == ("same", "")
     assert changed.read_hash
     assert changed.now_hash
     difference = compare_texts(judged, changed.read_hash, changed.now_hash)
@@ -90,30 +87,44 @@ def test_a_changed_and_a_gone_document_are_told_with_what_changed(judged: Store,
 
 def test_a_document_that_comes_back_is_as_it_was(judged: Store, tmp_path: Path) -> None:
     write_corpus(judged, tmp_path, {"d2": "nine ten"})
-    assert row(compute_staleness(judged, NOVEMBER), "d0").document == "gone"
+    assert row(read_set_state(judged, NOVEMBER), "d0").document == "gone"
     write_corpus(judged, tmp_path, TEXTS)
-    assert row(compute_staleness(judged, NOVEMBER), "d0").document == "same"
+    assert row(read_set_state(judged, NOVEMBER), "d0").document == "same"
 
 
-def test_nothing_is_out_of_date_in_the_quarter_it_was_judged_in(judged: Store, tmp_path: Path) -> None:
-    """A changed text makes its pair stale at once, and two years do alone."""
-    status = compute_staleness(judged, MAY.date())
-    assert (status.stale, list_due(status.calendar)[0]) == (0, "No pair is out of date.")
-    assert compute_staleness(judged, NOVEMBER).stale == 0, (
-        "a dispute waits for a decision, not for a re-labeling"
-    )
-    assert row(compute_staleness(judged, date(2028, 5, 1)), "d0").is_stale
+def test_nothing_is_due_in_the_quarter_it_was_judged_in(judged: Store, tmp_path: Path) -> None:
+    """A changed text makes its pair due at once, and two years do alone."""
+
+    def reasons(today: date) -> dict[str, str]:
+        return {pair.document_id: pair.reason for pair in read_set_state(judged, today).pairs}
+
+    assert set(reasons(MAY.date()).values()) == set(reasons(NOVEMBER).values()) == {""}
+    assert reasons(date(2028, 5, 1))["d0"] == AGE
     write_corpus(judged, tmp_path, TEXTS | {"d1": "five six"})
-    assert row(compute_staleness(judged, MAY.date()), "d1").is_stale
-    assert row(compute_staleness(judged, NOVEMBER), "d1").is_stale
+    assert reasons(MAY.date())["d1"] == reasons(NOVEMBER)["d1"] == DOCUMENT
+
+
+def test_a_changed_text_is_due_only_where_the_page_shows_the_change(store: Store, tmp_path: Path) -> None:
+    """A long document changed at its end: the passage about `text qa` at its beginning is the same."""
+    body = f"This is the text qa asks for. {'Filler words follow here. ' * 80}"
+    write_corpus(store, tmp_path, {"d0": f"{body} The end.", "d1": f"{body} The end."})
+    judge(store, {("qa", name, "ada"): 2 for name in ("d0", "d1")})
+    write_corpus(store, tmp_path, {"d0": f"{body} Another end.", "d1": f"Not the text qa asks. {body}"})
+    status = read_set_state(store, NOVEMBER)
+    assert {pair.document_id: pair.reason for pair in status.pairs} == {"d0": "", "d1": DOCUMENT}
+    assert status.untouched == 1
+    plan = make_plan(store, PlanRequest(0.2, 1), NOVEMBER)
+    assert "1 pair has a document that changed elsewhere" in " ".join(
+        describe_rest({**vars(plan), "left_out": {}})
+    )
 
 
 def test_another_guide_in_force_makes_grades_stale(judged: Store) -> None:
-    assert row(compute_staleness(judged, NOVEMBER), "d0").guide_behind is False
+    assert row(read_set_state(judged, NOVEMBER), "d0").guide_behind is False
     with judged.transaction() as cursor:
         cursor.execute("INSERT INTO guides SELECT 'other', title, scale, 'other', added_at FROM guides")
         put_setting(cursor, "guide", "other")
-    assert row(compute_staleness(judged, NOVEMBER), "d0").guide_behind is True
+    assert row(read_set_state(judged, NOVEMBER), "d0").guide_behind is True
 
 
 def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> None:
@@ -122,7 +133,7 @@ def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> Non
     def behind(guide: Guide, same_grades: bool = False) -> bool | None:
         stale = compute_guide_effects(judged, guide, same_grades).stale_pairs
         use_guide(judged, guide, open_rounds="keep", same_grades=same_grades)
-        status = compute_staleness(judged, NOVEMBER)
+        status = read_set_state(judged, NOVEMBER)
         assert stale == sum(bool(pair.guide_behind) for pair in status.pairs)
         return row(status, "d0").guide_behind
 
@@ -137,58 +148,29 @@ def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> Non
         use_guide(judged, read_guide(Path("binary")), open_rounds="keep", same_grades=True)
 
 
-def test_unknown_parts_have_no_say() -> None:
-    assert sum(SCORE_WEIGHTS.values()) == pytest.approx(1)
-    assert compute_score({"document": 1.0, "guide": 0.0, "age": None}) == pytest.approx(0.5 / 0.75)
-    assert compute_score(dict.fromkeys(SCORE_WEIGHTS)) == 0.0
-
-
 def test_words_count_as_often_as_they_are_there() -> None:
     assert compute_kept_share("a a b", "a b b") == pytest.approx(2 * 2 / 6)
     assert compute_kept_share("", "") is None
 
 
-@pytest.mark.parametrize(
-    ("now", "trend"), [(100, "steady"), (115, "steady"), (300, "rising"), (30, "falling"), (0, "gone")]
-)
-def test_a_query_is_compared_with_its_own_past_and_with_what_the_median_query_did(
-    now: int, trend: str
-) -> None:
+@pytest.mark.parametrize(("now", "left"), [(100, False), (30, False), (0, True)])
+def test_a_query_has_left_if_nobody_asks_it_and_the_median_query_is_still_asked(now: int, left: bool) -> None:
     """Twelve texts of 100 searches: all stay but one. Shares would say that all fall where one rises."""
     then, after = np.full(12, 100), np.array([now, *[100] * 11])
     change = compute_total_change(then, after)
-    assert [find_trend(100, count, change) for count in after.tolist()] == [trend, *["steady"] * 11]
-    twice = compute_total_change(then, 2 * after)
-    assert find_trend(100, 2 * now, twice) == ("gone" if not now else trend), "the total doubled"
+    assert [has_left(100, count, change) for count in after.tolist()] == [left, *[False] * 11]
 
 
-def test_of_three_queries_one_that_triples_rises_and_the_others_stay() -> None:
-    then, now = np.array([10_000] * 3), np.array([30_000, 10_000, 10_000])
-    change = compute_total_change(then, now)
-    assert [find_trend(10_000, count, change) for count in now.tolist()] == ["rising", "steady", "steady"]
-    pair = compute_total_change(then[:2], now[:2])
-    assert find_trend(10_000, 30_000, pair) == "unknown", "of two nobody can say which one moved"
-
-
-@pytest.mark.parametrize(("scatter", "moved"), [(1, 0.0), (1, 0.17), (4, 0.17)])
-def test_queries_that_did_not_move_are_flagged_in_at_most_one_case_in_twenty(
-    scatter: int, moved: float
-) -> None:
-    """36 queries as in ../shared/cases/figures/traffic_bystanders.py, with the noise of counts, and with more
-    where searches come in bursts of four. The total grows by 30 %."""
-    random, flagged, found = np.random.default_rng(1), [], []
+@pytest.mark.parametrize("scatter", [1, 4])
+def test_seldom_asked_queries_do_not_leave_by_chance(scatter: int) -> None:
+    """36 queries with the noise of counts, and with more where searches come in bursts of four."""
+    random, left = np.random.default_rng(1), []
     for _ in range(150):
-        rate = random.integers(800, 6000, 36) / scatter
-        grows = np.full(36, 1.3)
-        others = random.choice(36, round(36 * moved), replace=False)
-        grows[others] *= np.where(np.arange(len(others)) % 2, 2.2, 0.45)
-        then, now = scatter * random.poisson(rate), scatter * random.poisson(rate * grows)
+        rate = random.integers(4, 6000, 36) / scatter
+        then, now = scatter * random.poisson(rate), scatter * random.poisson(1.3 * rate)
         change = compute_total_change(then, now)
-        trends = [find_trend(one, other, change) != "steady" for one, other in zip(then, now, strict=True)]
-        flagged.append(np.mean(np.delete(trends, others)))
-        found += [trends[place] for place in others]
-    assert np.mean(flagged) < 0.05
-    assert np.mean(found or [1]) > 0.95
+        left += [has_left(one, other, change) for one, other in zip(then, now, strict=True)]
+    assert np.mean(left) < 0.01
 
 
 def test_traffic_now_is_of_the_logs_after_the_draw(store: Store, tmp_path: Path) -> None:
@@ -197,17 +179,15 @@ def test_traffic_now_is_of_the_logs_after_the_draw(store: Store, tmp_path: Path)
     draw_sample(store, DrawRequest(2, 1))
     ids = dict(rows_of(store, "SELECT normalised, query_id FROM queries"))
     judge(store, {(ids[name], "d0", "ada"): 2 for name in ids})
-    before = compute_staleness(store, NOVEMBER)
-    assert (before.has_new_traffic, before.new_queries) == (False, ())
-    assert {query.traffic.trend for query in before.queries} == {"unknown"}
+    before = read_set_state(store, NOVEMBER).traffic
+    assert (before.has_new, before.new) == (False, ())
+    assert {before.find_traffic(query, name).now for name, query in ids.items()} == {None}
     write_log(store, tmp_path, "autumn", {"violin": 50, "glacier": 30, "router": 20})
-    status = compute_staleness(store, NOVEMBER)
-    traffic = {query.text: query.traffic for query in status.queries}
-    assert status.new_queries == (("glacier", 30), ("router", 20))
-    assert traffic["kettle"].trend == "gone"
-    assert traffic["violin"].trend == "unknown", "one query has no others to be compared with"
-    assert (traffic["kettle"].then, traffic["kettle"].now) == (60, 0)
-    assert status.calendar.reasons["queries that no longer occur in the traffic"] == 1
+    now = read_set_state(store, NOVEMBER).traffic
+    traffic = {name: now.find_traffic(query, name) for name, query in ids.items()}
+    assert now.new == (("glacier", 30), ("router", 20))
+    assert traffic["kettle"] == (60, 0, True)
+    assert traffic["violin"] == (40, 50, False)
 
 
 @pytest.mark.parametrize(
@@ -233,37 +213,36 @@ def test_other_spellings_count_for_the_query_where_the_sample_groups_them(
 def test_what_was_judged_this_quarter_and_is_as_it_was_is_not_due(judged: Store) -> None:
     with judged.transaction() as cursor:
         cursor.execute("DELETE FROM queries WHERE query_id = 'qb'")  # its time is unknown
-    may = compute_staleness(judged, date(2026, 6, 1))
-    assert (may.calendar.is_due, may.calendar.reasons) == (False, {})
-    november = compute_staleness(judged, NOVEMBER)
-    assert november.calendar.is_due
-    assert november.calendar.reasons == {"pairs last judged in an earlier quarter": 2}
+    may = read_due(judged, date(2026, 6, 1))
+    assert (may.is_due, may.pairs) == (False, ())
+    assert may.sentence == (
+        "No pair should be judged again this quarter: 2026-Q2 judged all 2 pairs, and no document or guide "
+        "changed since."
+    )
+    november = read_due(judged, NOVEMBER)
+    assert november.is_due
+    assert november.sentence.startswith(
+        "1 of 2 pairs should be judged again this quarter: 1 not judged for the"
+    )
 
 
-def test_what_is_out_of_date_and_what_is_due_are_said_together(judged: Store, tmp_path: Path) -> None:
+def test_the_list_before_and_after_planning_is_the_same(judged: Store, tmp_path: Path) -> None:
+    """Home, the page, the command and the plan say one number: that of the plan."""
     write_corpus(judged, tmp_path, TEXTS | {"d1": "five six"})
-    due = compute_staleness(judged, NOVEMBER).calendar
-    assert due.stale == compute_staleness(judged, NOVEMBER).stale == 1
-    assert due.stale_sentence == "1 pair is out of date; 2026-Q4 has no plan yet."
-    make_plan(judged, PlanRequest(0.2, 7), NOVEMBER)
-    found = compute_staleness(judged, NOVEMBER).calendar
-    assert 0 < found.planned <= due.stale
-    said = f"the plan of 2026-Q4 renews {found.planned} of these pairs."
-    assert list_due(compute_staleness(judged, NOVEMBER).calendar)[0].endswith(said)
-
-
-def test_the_calendar_counts_every_pair_once(judged: Store) -> None:
-    calendar = compute_staleness(judged, date(2060, 1, 1)).calendar
-    shown = sum(judged for _, judged, _ in calendar.quarters)
-    assert (len(calendar.quarters), shown, calendar.older, calendar.unknown) == (9, 0, 2, 1)
-    assert (calendar.renewed, calendar.renewed_share) == (0, 0.0)
-    must = "pairs last judged two years ago or earlier"
-    assert calendar.reasons[must] == 3
+    due = read_due(judged, NOVEMBER, PlanRequest(0.2, 7))
+    assert due.sentence.startswith(
+        "1 of 3 pairs should be judged again this quarter: 1 whose document changed."
+    )
+    plan = make_plan(judged, PlanRequest(0.2, 7), NOVEMBER)
+    found = read_due(judged, NOVEMBER)
+    assert (found.sentence, found.report["plan_id"]) == (due.sentence, plan.plan_id)
+    assert [pair[:3] for pair in found.pairs] == [pair[:3] for pair in due.pairs]
+    assert plan.sentences[0].removeprefix("Planned 2026-Q4: ") in due.sentence
 
 
 def test_an_empty_set_is_told_and_not_divided_by(store: Store) -> None:
-    status = compute_staleness(store, NOVEMBER)
-    assert (status.pairs, status.calendar.renewed_share, status.calendar.is_due) == ((), None, False)
+    due = read_due(store, NOVEMBER)
+    assert (due.pairs, due.set_pairs, due.is_due) == ((), 0, False)
 
 
 def test_quarters_count_over_years_and_never_back() -> None:
@@ -275,7 +254,7 @@ def test_quarters_count_over_years_and_never_back() -> None:
     assert quarter.since(Quarter("2027-Q1")) == 0
 
 
-def test_a_pair_whose_evidence_is_not_in_the_new_text_is_due_for_a_reason_of_its_own(
+def test_a_pair_is_due_whose_evidence_or_shown_passage_is_not_in_the_new_text(
     store: Store, tmp_path: Path
 ) -> None:
     write_corpus(store, tmp_path, TEXTS)
@@ -287,11 +266,9 @@ def test_a_pair_whose_evidence_is_not_in_the_new_text_is_due_for_a_reason_of_its
     ]
     add_judgments(store, rows, "ada.csv", QUERIES)
     write_corpus(store, tmp_path, {**TEXTS, "d0": "zero one two three", "d1": "five and eight"})
-    status = compute_staleness(store, NOVEMBER)
-    assert status.calendar.reasons["pairs whose document changed"] == 2
-    assert status.calendar.reasons["pairs whose evidence is not in the new text"] == 1
-    assert {pair.document_id: pair.parts["document"] == 1 for pair in status.pairs} == {
-        "d0": False,
-        "d1": True,
-        "d2": False,
+    status = read_set_state(store, NOVEMBER)
+    assert {pair.document_id: (pair.evidence_lost, pair.reason) for pair in status.pairs} == {
+        "d0": (False, DOCUMENT),  # the page shows the whole short text
+        "d1": (True, DOCUMENT),
+        "d2": (False, ""),
     }

@@ -16,7 +16,6 @@ from curation.labeling.session.query_answers import answer_query
 from curation.labeling.session.queue import read_queue
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
-from curation.queries.coverage.gaps import find_gaps
 from curation.queries.coverage.report import find_coverage
 from curation.queries.coverage.state import read_state
 from curation.queries.coverage.writing.coverage_queries import ORIGIN, UNANSWERABLE, list_queries
@@ -31,7 +30,7 @@ from curation.queries.coverage.writing.writing_queue import (
 )
 from curation.queries.unanswerable import check_written_queries
 from curation.store import Store
-from tests.support.coverage_project import COARSE, QUERIES, TEXTS, measured, put_vectors
+from tests.support.coverage_project import COARSE, QUERIES, TEXTS, gaps_of, measured, put_vectors
 from tests.support.pool_project import put_texts
 from tests.support.projects import add_names, built_once, rows_of
 
@@ -73,7 +72,7 @@ def test_tasks_are_shared_out_over_the_gaps_and_the_writers_by_seed(project: Sto
     opened = open_tasks(project, 6, ["anna", "ben"], seed=5, author="lee")
     assert (opened.tasks, opened.regions, opened.of_writers) == (6, 2, {"anna": 3, "ben": 3})
     rows = rows_of(project, "SELECT cluster, document_id, style FROM writing_tasks ORDER BY position")
-    gaps = {gap.number: gap.documents for gap in find_gaps(project)}
+    gaps = {gap.number: gap.documents for gap in gaps_of(project)}
     assert all(document in gaps[cluster] for cluster, document, _ in rows)
     assert [cluster for cluster, *_ in rows[:2]] == list(gaps)
     assert len({style for *_, style in rows}) == 6

@@ -9,7 +9,6 @@ import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.ingest.importers.queries import read_active_queries
-from curation.queries.coverage.gaps import find_gaps
 from curation.queries.coverage.stored_map import (
     read_cluster_names,
     read_current_map_id,
@@ -19,7 +18,7 @@ from curation.queries.coverage.stored_map import (
 from curation.queries.coverage.writing.coverage_queries import QueryOrigin, add_coverage_query, list_queries
 from curation.queries.coverage.writing.styles import STYLES, draw_styles
 from curation.store import Store
-from tests.support.coverage_project import measured
+from tests.support.coverage_project import gaps_of, measured
 from tests.support.projects import add_names, built_once, rows_of
 
 project = built_once(measured)
@@ -78,7 +77,7 @@ def test_a_question_has_three_words_or_more_and_a_short_query_two_at_most() -> N
 def test_a_new_name_of_a_cluster_is_in_the_map_and_the_old_one_in_the_trail(project: Store) -> None:
     add_names(project, "lee", role="lead")
     add_names(project, "anna")
-    [gap, *_] = find_gaps(project)
+    [gap, *_] = gaps_of(project)
     rename_cluster(project, gap.number, "Ships", "lee")
     rename_cluster(project, gap.number, " Ships at   sea ", "lee")
     rename_cluster(project, gap.number, "Ships at sea", "lee")  # as it is called: nothing to store
@@ -93,7 +92,7 @@ def test_a_new_name_of_a_cluster_is_in_the_map_and_the_old_one_in_the_trail(proj
 
 
 def test_a_name_that_says_nothing_or_is_taken_is_refused(project: Store) -> None:
-    other = find_gaps(project)[1]
+    other = gaps_of(project)[1]
     with pytest.raises(InputError, match=f"Cluster {other.number} is called"):
         rename_cluster(project, 0, other.name)
     with pytest.raises(InputError, match="empty"):
@@ -105,6 +104,6 @@ def test_a_name_that_says_nothing_or_is_taken_is_refused(project: Store) -> None
 
 
 def test_the_command_renames_a_cluster_and_the_gaps_have_its_name(project: Store, goldgrade: Any) -> None:
-    number = str(find_gaps(project)[0].number)
-    assert "is now called 'Ships'" in goldgrade("coverage", "--rename", f"{number}=Ships")
-    assert json.loads(goldgrade("coverage", "--gaps", "--json"))["gaps"][0]["name"] == "Ships"
+    number = str(gaps_of(project)[0].number)
+    assert "is called 'Ships'" in goldgrade("coverage", "--rename", f"{number}=Ships")
+    assert gaps_of(project)[0].name == "Ships"
