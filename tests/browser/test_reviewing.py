@@ -350,7 +350,9 @@ def test_a_pair_that_another_decided_meanwhile_says_so_and_goes_on(browser: Brow
     rosa.page.keyboard.type("A part")
     rosa.leave_by("Enter")
     overtaken = rosa.root.locator(".overtaken")
-    expect(overtaken).to_contain_text("decided this pair while you had it open: grade 3, because “All of it”")
+    expect(overtaken).to_contain_text(
+        "decided this pair while you had it open. The decision is grade 3, because “All of it”"
+    )
     assert [(grade, who) for grade, _, who, _ in rosa.decisions] == [(3, "command line")]
     rosa.page.get_by_role("button", name="Look at that pair").click()
     expect(rosa.root).to_have_attribute("data-pair", first)

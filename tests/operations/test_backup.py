@@ -171,7 +171,7 @@ def test_a_backup_replaces_nothing(store: Store, tmp_path: Path) -> None:
     (tmp_path / "b.duckdb").write_text("mine")
     with pytest.raises(RefusedError, match="A backup never overwrites a file"):
         back_up(store, tmp_path / "b.duckdb")
-    with pytest.raises(InputError, match="its folder does not exist"):
+    with pytest.raises(InputError, match="the folder of this file does not exist"):
         back_up(store, tmp_path / "none" / "b.duckdb")
     assert (tmp_path / "b.duckdb").read_text() == "mine"
 

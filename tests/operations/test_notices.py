@@ -113,7 +113,7 @@ def test_a_quarter_left_half_done_is_noticed_once_closed_early_or_open_past_its_
     assert send_due(store, webhook.environment, winter) == (not closed)
     set_round_state(store, "2026-Q4", "open") if closed else set_round_state(store, "2026-Q4", "closed")
     assert send_due(store, webhook.environment, winter + timedelta(days=1)) == 0
-    assert webhook.got == ["goldgrade: The re-labeling of 2026-Q4 is half done: 0 of 2 pairs are judged."]
+    assert webhook.got == ["goldgrade: The re-labeling of 2026-Q4 is unfinished: 0 of 2 pairs are judged."]
 
 
 def test_nothing_is_sent_unless_a_lead_wants_it_nor_what_was_before(project: Store, webhook: Webhook) -> None:

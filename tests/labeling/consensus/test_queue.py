@@ -143,7 +143,10 @@ def test_a_pair_that_another_decided_meanwhile_is_stale_and_says_by_whom_and_why
     decide_pair(judged, "far q", "far", 3, "All of it", "mia")
     stale, saved = submit_actions(judged, "grace", [deciding("far"), deciding("near", "other")])
     assert (stale.status, saved.status) == ("stale", "saved")
-    assert "mia decided this pair while you had it open: grade 3, because “All of it”" in stale.message
+    assert (
+        "mia decided this pair while you had it open. "
+        "The decision is grade 3, because “All of it”" in stale.message
+    )
     decided = (3, "All of it", "mia", False, in_force(judged), ())
     assert read_case_view(judged, "grace", "far q", "far").decision == decided
 

@@ -250,7 +250,7 @@ def test_closing_sends_what_is_missing_to_a_reviewer_and_shows_writers_what_beca
 def test_a_task_that_does_not_fit_together_is_refused(project: Store) -> None:
     wrong: list[tuple[dict[str, object], str]] = [
         ({"overlap": 3}, "an overlap of 3 does not fit 2 writer"),
-        ({"bound": 0}, "agree from a token F1.*0 is out of range"),
+        ({"bound": 0}, "Minimum token F1.*0 is out of range"),
         ({"show": "ranks"}, "expected relevant or pool"),
         ({"tag": "odd"}, "there is no tag 'odd'"),
         ({"queries": ("nothing",)}, "no query has the id or text 'nothing'"),
