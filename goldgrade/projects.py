@@ -107,7 +107,7 @@ class Project:
         return frozen
 
     def open_round(self, name: str, annotators: Sequence[str], **options: object) -> OpenedRound:
-        """Open a round of labeling for these annotators."""
+        """Open a round of labeling for named annotators."""
         from curation.labeling.requests import RoundRequest
         from curation.labeling.rounds.create_round import open_round
 
@@ -160,11 +160,11 @@ class Project:
             return [row.name for row in list_releases(cursor)]
 
     def close(self) -> None:
-        """Unlock the project file at once; otherwise this takes a quarter of a second."""
+        """Unlock the project file at once, instead of after a quarter of a second."""
         self._store.close()
 
     def _run_step(self, step: str, /, **values: object) -> Any:
-        """Run the operation of a step for a request with these values."""
+        """Make a request from `values`, and run a step's operation for it."""
         operation = OPERATIONS[step]
         with naming_arguments(operation.request):
             request = _read_options(step, operation.request, values)
@@ -172,7 +172,7 @@ class Project:
 
 
 def _read_options(step: str, request_type: Any, values: Mapping[str, object]) -> Any:
-    """Make the request of a step from values.
+    """Make a step's request from the arguments of a call.
 
     Raises
     ------
