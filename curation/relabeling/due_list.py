@@ -87,7 +87,7 @@ class DueList:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Return tables of the due pairs, and of the queries that leave or join."""
+        """Return tables of the due pairs, and of the queries that leave or join the gold set."""
         return make_plan_tables(self.pairs, self.queries)
 
 
@@ -177,7 +177,7 @@ def describe_stored_plan(plan: StoredPlan) -> PlainResult:
 
 
 def make_plan_tables(pairs: Sequence[PlanPair], queries: Sequence[QueryChange]) -> tuple[Table, ...]:
-    """Make tables of a plan's pairs, and of the queries that leave or join the set."""
+    """Make tables of a plan's pairs, and of the queries that leave or join the gold set."""
     pair_rows = tuple(
         (
             QueryName(pair.text, pair.query_id, pair.document_id),
@@ -198,6 +198,6 @@ def make_plan_tables(pairs: Sequence[PlanPair], queries: Sequence[QueryChange]) 
 
 
 def list_sealed_sentences(pairs: int) -> list[str]:
-    """Return a sentence on the sealed pairs of a list; no sentence without such pairs."""
+    """Return a sentence on the sealed pairs of a list, or no sentence if the list has none."""
     sealed = pluralize(pairs, "pair is", "pairs are")
     return [f"{sealed} in parts that a release seals, so their grades are not shown."] if pairs else []

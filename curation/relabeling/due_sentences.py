@@ -52,7 +52,7 @@ def list_reasons(report: Mapping[str, Any]) -> str:
 
 
 def describe_work(report: Mapping[str, Any], work: QuarterWork) -> str:
-    """Return the sentence on a quarter whose round is open, done, or was closed before its end."""
+    """Return the sentence on a quarter whose re-labeling round is open, done, or was closed early."""
     judged = f"{work.whole:,} of {pluralize(work.pairs, 'pair')}"
     if work.state == UNFINISHED:
         return (
@@ -64,7 +64,8 @@ def describe_work(report: Mapping[str, Any], work: QuarterWork) -> str:
 
 
 def describe_rest(report: Mapping[str, Any]) -> list[str]:
-    """Return sentences on the pairs that a plan does not contain, and on queries that leave or join."""
+    """Return sentences on the pairs that a plan does not contain, and on queries that leave or join the gold
+    set."""
     lines = []
     if waiting := report.get("waiting"):
         lines.append(f"{pluralize(waiting, 'more pair follows', 'more pairs follow')} in later quarters.")

@@ -73,7 +73,8 @@ SELECT query_id, coalesce(stratum, source) FROM queries LEFT JOIN newest USING (
 
 @dataclass(frozen=True)
 class JudgedPair:
-    """A judged pair of the set with its grade and what changed since. None means that a value is unknown.
+    """A judged pair of the gold set, with its grade and what has changed since the judgment. None means that
+    a value is unknown.
 
     Attributes
     ----------
@@ -146,7 +147,7 @@ class JudgedPair:
 
     @property
     def least_age(self) -> int:
-        """Return the age in quarters, or the lower bound of an unknown age."""
+        """Return the age of the pair's judgment in quarters, or the lower bound of an unknown age."""
         return (self.older_than if self.age is None else self.age) or 0
 
     def in_quarter(self, quarter: Quarter, untouched: Collection[Pair] = ()) -> JudgedPair:
@@ -165,7 +166,7 @@ class JudgedPair:
 
 
 def read_pairs(cursor: Cursor) -> list[JudgedPair]:
-    """Read the judged pairs of the set, ordered by query id and document id, without their ages."""
+    """Read the judged pairs of the gold set, ordered by query id and document id, without their ages."""
     active = {query.query_id for query in read_active_queries(cursor)}
     graded = [pair for pair in read_consensus(cursor).pairs if pair.query_id in active]
     sql = _JUDGMENT_FACTS.format(decisions=choose_decisions_view(cursor))

@@ -1,4 +1,5 @@
-"""Selection of the pairs to be judged again in a re-labeling: the due pairs and a random sample of others.
+"""Selection of the pairs that people judge again in a re-labeling: the due pairs and a random sample of
+others.
 
 The pairs whose document changed come first, then those whose grade the guide words differently, then those
 not judged for two years, and at last the other pairs; within each group the longest unjudged pairs come
@@ -63,7 +64,7 @@ def _draw_pairs(pairs: Sequence[JudgedPair], size: int, seed: int) -> list[Judge
 
 
 def make_plan_pair(pair: JudgedPair, reason: str, probability: float = 1.0) -> PlanPair:
-    """Make the row of a plan for a judged pair, with the reason for which the plan has it."""
+    """Make a plan's row for a judged pair, with the reason why the plan contains the pair."""
     return PlanPair(
         query_id=pair.query_id,
         document_id=pair.document_id,

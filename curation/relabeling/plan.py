@@ -163,7 +163,7 @@ def draft_plan(state: SetState, request: PlanRequest) -> PlanDraft:
 
 
 def _expect_new_pairs(state: SetState, changes: Sequence[QueryChange]) -> int:
-    """Return the number of pairs that joining queries bring if they have as many as the other queries."""
+    """Return the number of pairs that joining queries bring, if each has as many pairs as other queries."""
     joining_count = sum(change.kind == ADD and change.reason != RETURNED for change in changes)
     query_count = len({pair.query_id for pair in state.pairs})
     return round(joining_count * len(state.pairs) / query_count) if query_count else 0

@@ -37,7 +37,7 @@ class SetState:
 
     @property
     def is_fresh(self) -> bool:
-        """Return whether this quarter judged each pair, and no document or guide changed since."""
+        """Return whether people judged each pair this quarter, and no document or guide has changed since."""
         return not any(pair.reason or (pair.least_age and pair.document != GONE) for pair in self.pairs)
 
 

@@ -1,4 +1,4 @@
-"""The figures of systems over the releases, which show what the renewal of grades did to evaluations.
+"""The scores of systems on successive releases, which show how new grades change evaluations.
 
 A system's figures on two releases differ by the grades and by the queries. So each system has two rows of
 figures: on all queries of each release, and on the queries that all its releases share. The move from the
@@ -53,7 +53,7 @@ class SystemMove(NamedTuple):
 
     @property
     def has_moved(self) -> bool:
-        """Return whether the interval of the move leaves out zero."""
+        """Return whether the interval of the change in score excludes zero."""
         return self.move.low is not None and self.move.high is not None and self.move.low * self.move.high > 0
 
 

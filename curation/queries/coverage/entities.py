@@ -118,7 +118,7 @@ Mentions = dict[Entity, float]
 
 
 def strip_markup(text: str) -> str:
-    """Replace markup by a cut between phrases, and drop signs of emphasis."""
+    """Replace markup in a text with a break between phrases, and remove the characters of emphasis."""
     return _EMPHASIS.sub("", _MARKUP.sub(" | ", text))
 
 

@@ -188,7 +188,7 @@ def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_L
 def dismiss_region(
     store: Store, number: int, dismissed: bool = True, author: str = COMMAND_LINE
 ) -> PlainResult:
-    """Dismiss a region of the current map as no topic, or undo the dismissal.
+    """Dismiss a region of the current map as not a topic, or undo the dismissal.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def dismiss_region(
 
 
 def read_dismissed(cursor: Cursor, map_id: str) -> frozenset[int]:
-    """Read the numbers of the regions that a lead dismissed as no topic."""
+    """Read the numbers of the regions that a lead dismissed as not a topic."""
     sql = """
         SELECT number FROM dismissed_regions WHERE map_id = ?
         GROUP BY number HAVING arg_max(dismissed, revision)
