@@ -120,11 +120,9 @@ def open_query(page: Page) -> None:
 
 def show_again(page: Page) -> None:
     """Plan a round over candidates that were in a round before."""
-    page.get_by_text("More options").click()
-    page.get_by_text("Show candidates again that").click()
-    settle(page)
-    page.get_by_text("More options").click()
-    settle(page)
+    for text in ("More options", "Show candidates again that", "More options"):
+        page.get_by_text(text).click()
+        settle(page)
 
 
 def choose_queries(page: Page) -> None:
