@@ -15,7 +15,7 @@ from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.words import TOKENIZATION, is_cut_differently
 from curation.people.annotators import require_author
-from curation.retrieval.embedding_model import find_model
+from curation.retrieval.embedding_model import can_embed, find_model
 from curation.splits import carried_over, refusals
 from curation.splits.assignment import PartShare, assign_parts
 from curation.splits.by_time import ByTime, assign_by_time
@@ -30,6 +30,7 @@ from curation.splits.groups import LeakageGroup, find_largest_groups, find_leaka
 from curation.splits.inputs import complete_inputs
 from curation.splits.refusals import MAX_SMALL_GROUP, find_balance_problem
 from curation.splits.request import LARGEST_GROUP, SplitRequest, check_request
+from curation.splits.rules import RULES
 from curation.splits.sealed_ties import hide_sealed_documents
 from curation.splits.split_report import SplitReport
 from curation.splits.stored_rules import write_rules
@@ -125,9 +126,10 @@ def prepare_split(store: Store, request: SplitRequest, progress: Progress = sile
     try:
         inputs = complete_inputs(store, graded.inputs, rules, progress, request.by_time)
     except RefusedError:  # the model for paraphrases is missing
-        if len(request.parts) > 1:
+        is_unasked = not can_embed() and (rules.paraphrase, rules.model) == (RULES.paraphrase, RULES.model)
+        if len(request.parts) > 1 and not is_unasked:
             raise
-        rules = replace(rules, paraphrase=None)  # a single part cannot leak
+        rules = replace(rules, paraphrase=None)  # the report says so; a single part cannot leak
         inputs = complete_inputs(store, graded.inputs, rules, progress, request.by_time)
     graded = replace(graded, inputs=inputs)
     if rules.paraphrase is not None:

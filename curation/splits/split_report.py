@@ -11,6 +11,8 @@ from curation.splits.cuts import RemainingTies, describe_cuts
 from curation.splits.edges import Edge
 from curation.splits.groups import LeakageGroup
 
+NO_PARAPHRASES = "goldgrade did not look for paraphrases, which need an embedding model."
+
 
 @dataclass(frozen=True)
 class SplitReport:
@@ -57,6 +59,7 @@ class SplitReport:
             f"{state}: {queries} in {groups}.",
             *([f"{carried_over} the part from an earlier release."] if self.kept else []),
             *describe_left_out(self.left_out),
+            *([NO_PARAPHRASES] if self.certificate.parameters["paraphrase_threshold"] is None else []),
             f"The seed is {self.certificate.parameters['seed']}.",
         ]
 

@@ -33,6 +33,7 @@ from curation.splits.request import SplitRequest
 from curation.splits.rules import Rules
 from curation.splits.similarity_ties import QUERY_TEXT as QUERY_TEXT
 from curation.splits.split import assign_and_check, make_split
+from curation.splits.split_report import NO_PARAPHRASES
 from curation.splits.ties import KINDS, find_edges
 from curation.store import Store
 from curation.store.row_types import Query
@@ -173,7 +174,7 @@ def test_a_group_over_the_share_is_refused_with_its_chain_and_what_to_cut(
         make_split(store, SplitRequest(rules=LEXICAL, largest_group=0.05))
     sentence = str(refused.value)
     assert (
-        "One leakage group holds 12 of 60 queries (20\u00a0%), and at most 5\u00a0% is allowed." in sentence
+        "One leakage group contains 12 of 60 queries (20\u00a0%), and at most 5\u00a0% is allowed." in sentence
     )
     kind = "11 of the group's 11 ties are of one kind: shared document."
     chain = "connected by 11 ties:"
@@ -219,8 +220,18 @@ def test_a_split_of_one_part_is_never_refused_for_what_ties_its_queries(
     assert set(parts_of(store).values()) == {"dev"}
     assert (report.certificate.largest, report.large_groups) == (12, ())
     assert make_split(store, SplitRequest((("dev", 1.0),), by_time=True)).by_time is None
+
+
+def test_without_the_embedding_packages_a_split_by_default_looks_for_no_paraphrases_and_says_so(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge(store, tmp_path, own())
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    report = make_split(store, SplitRequest())
+    assert NO_PARAPHRASES in report.sentences
+    assert report.split_id == make_split(store, SplitRequest(rules=LEXICAL)).split_id
     with pytest.raises(RefusedError, match="--no-paraphrase"):
-        make_split(store, SplitRequest())
+        make_split(store, SplitRequest(rules=Rules(paraphrase=0.85)))
 
 
 def versions_of_policies(store: Store, folder: Path) -> None:
@@ -255,7 +266,7 @@ def test_versions_of_policies_are_split_by_their_group_with_one_option(
     assert told_apart["near-duplicate document"].similarity > 0.8
     parts = parts_of(store)
     assert all(parts[text] == parts[text.replace("2024", "2025")] for text in parts)
-    with pytest.raises(RefusedError, match="holds 22 of 44"):
+    with pytest.raises(RefusedError, match="contains 22 of 44"):
         make_split(store, SplitRequest(rules=Rules(keys=("group",)), largest_group=0.3))
 
 
@@ -292,7 +303,7 @@ def test_documents_on_both_sides_are_counted_where_they_were_not_looked_for(
     report = make_split(store, SplitRequest(rules=replace(LEXICAL, shared=False, document=None)))
     assert summarize_certificate(report.certificate)[0] == (
         "1 document is relevant to queries of different parts, because the split ignored shared "
-        "documents. Nothing else crosses the parts."
+        "documents. No other tie crosses the parts."
     )
 
 
