@@ -28,7 +28,7 @@ JOBS = (split.PREVIEW_JOB, split.SPLIT_JOB, freezing.FREEZE_JOB, export.EXPORT_J
 
 
 def show(annotator: Annotator) -> None:
-    ui.purpose("Read frozen gold sets, prepare the next release, and re-label outdated pairs.")
+    ui.purpose("Read frozen gold sets, prepare the next release, and have due pairs judged again.")
     context = read_context(annotator, JOBS)
     remove_old_results()
     stage = ui.choose_part("Stage", STAGES, "stage")

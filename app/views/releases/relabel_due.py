@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import streamlit as st
 
 from app import ui
@@ -13,6 +11,7 @@ from curation.core.errors import NotFoundError
 from curation.core.text import percent, pluralize
 from curation.ingest.stored_runs import read_stored_runs
 from curation.people.annotators import list_eligible_annotators, select_default_names
+from curation.people.seal_access import SEALED
 from curation.pooling.request import SYSTEMS
 from curation.relabeling.calendar import NOT_PLANNED, PLANNED
 from curation.relabeling.due_list import DueList, make_plan_tables
@@ -28,7 +27,7 @@ from curation.store.documents import snapshot_versions
 MAX_ROWS = 50
 """Maximum number of rows of a table; the command line shows all rows."""
 PLAN_JOB, OPEN_ROUND_JOB = "plan re-labeling", "relabel"
-ALL = "all"
+ALL = "all pairs"
 
 
 def show(context: PageContext, due: DueList) -> None:
@@ -74,12 +73,10 @@ def _ask_plan(context: PageContext) -> None:
 
 
 def _show_pairs(context: PageContext, due: DueList) -> None:
-    counts = Counter(pair.reason or pair.part for pair in due.pairs)
-    names = {ALL: f"All {len(due.pairs):,}"} | {
-        reason: f"{count:,} {REASONS.get(reason, reason)}" for reason, count in counts.items()
+    reasons = {ALL: ALL} | {
+        REASONS.get(pair.reason or pair.part, SEALED): pair.reason or pair.part for pair in due.pairs
     }
-    labels = {name: reason for reason, name in names.items()}
-    reason = labels[ui.choose_part("Pairs", labels, "why")]
+    reason = reasons[ui.choose_part("Pairs", reasons, "why")]
     pairs = [pair for pair in due.pairs if reason in (ALL, pair.reason or pair.part)]
     tables = make_plan_tables(pairs, due.queries if reason == ALL else ())
     for table in tables:
