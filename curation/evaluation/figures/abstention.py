@@ -110,9 +110,8 @@ def compute_abstention_figures(
     threshold = None
     refused_share = Estimate(n=len(unanswerable))
     if why_undefined is None:
-        roc = roc_area(answerable, unanswerable)
+        area = roc_area(answerable, unanswerable)
         threshold = find_threshold(answerable)
-        area = Estimate(roc.value, roc.low, roc.high, len(answerable) + len(unanswerable))
         refused_share = _estimate_refusal_rate(answerable, unanswerable, threshold, seed)
     return AbstentionFigures(
         answerable=len(answerable),

@@ -17,14 +17,12 @@ ABNORMAL = np.repeat([1.0, 2, 3, 4, 5], [3, 2, 2, 11, 33])
 scores = st.lists(st.sampled_from([-np.inf, 0.0, 0.25, 0.5, 2.0]), min_size=2, max_size=12).map(np.array)
 
 
-def test_the_published_ratings_have_the_published_area_and_standard_error() -> None:
-    """0.893 in the paper; 0.8932 with DeLong's standard error 0.0307 in Stata's manual (roctab)."""
+def test_the_published_ratings_have_the_published_area() -> None:
+    """0.893 in the paper; 0.8932 with the standard error 0.0307 in Stata's manual (roctab)."""
     area = roc_area(ABNORMAL, NORMAL)
     assert round(area.value, 4) == 0.8932
-    assert area.error is not None
-    assert round(area.error, 4) == 0.0307
-    assert area.low < 0.8932 - 1.5 * area.error
-    assert 0.8932 + area.error < area.high < 1
+    assert area.low < 0.8932 - 1.5 * 0.0307
+    assert 0.8932 + 0.0307 < area.high < 1
 
 
 @settings(max_examples=examples(60))
@@ -36,10 +34,6 @@ def test_the_area_is_the_share_of_pairs_in_order_with_ties_half(
     area = roc_area(cases, controls)
     assert area.value == pytest.approx(np.mean(pairs))
     assert area.low <= area.value <= area.high
-    below = [np.mean([(x > y) + (x == y) / 2 for y in controls]) for x in cases]
-    above = [np.mean([(x > y) + (x == y) / 2 for x in cases]) for y in controls]
-    variance = np.var(below, ddof=1) / len(cases) + np.var(above, ddof=1) / len(controls)
-    assert area.error == pytest.approx(np.sqrt(variance), abs=1e-9)
 
 
 @pytest.mark.slow
@@ -55,16 +49,15 @@ def test_a_perfect_area_of_few_cases_is_no_certainty() -> None:
     few = roc_area(np.array([3.0, 4, 5, 6, 7]), np.arange(-20.0, 0))
     many = roc_area(np.arange(1.0, 51), np.arange(-200.0, 0))
     assert few.value == many.value == few.high == many.high == 1
-    assert few.error == 0
     assert 0.6 < few.low < 0.9 < 0.97 < many.low
     opposite = roc_area(np.arange(-20.0, 0), np.array([3.0, 4, 5, 6, 7]))
     assert (opposite.value, opposite.low) == (0, 0)
     assert opposite.high == pytest.approx(1 - few.low)
 
 
-def test_one_case_has_an_interval_and_no_standard_error() -> None:
+def test_one_case_has_a_wide_interval() -> None:
     area = roc_area(np.array([0.5]), np.array([0.1, 0.9]))
-    assert (area.value, area.error) == (0.5, None)
+    assert area.value == 0.5
     assert area.high - area.low > 0.8
 
 
