@@ -283,7 +283,7 @@ def test_a_run_with_ids_of_its_own_is_evaluated_with_a_table_of_its_topics(
     fold = next(one for one in page.expander if one.label == "My run uses other query ids")
     assert (fold.proto.expanded, len(fold.error)) == (True, 1)
     topics = "".join(f"{101 + number}\t{query(number).text}\n" for number in range(QUERIES)).encode()
-    uploader = field(page, "Topics")
+    uploader = field(page, "Table of query ids")
     uploader.set_value([("topics.tsv", topics, "text/plain")])
     page = button(page.run(), "Evaluate").click().run()
     assert not page.error
@@ -348,7 +348,7 @@ def test_a_packed_table_of_topics_is_read_by_a_job(project: Store, tmp_path: Pat
     field(page, "Or upload runs").set_value([("bm25.trec", run_bytes(tmp_path, "a"), "text/plain")])
     page.run()
     topics = gzip.compress(b"101\tnobody asks this\n")
-    uploader = field(page, "Topics")
+    uploader = field(page, "Table of query ids")
     uploader.set_value([("topics.tsv.gz", topics, "application/gzip")])
     button(page.run(), "Evaluate").click().run()
     job = newest_job(project)
