@@ -231,7 +231,10 @@ def test_nobody_is_guessed_to_have_judged(store: Store, folder: Callable[..., Pa
     ("files", "sentence"),
     [
         ({"a.sgml": DOCS, "corpus.jsonl": '{"_id": "1", "text": "x"}\n'}, "several collection formats"),
-        ({"corpus-queries.jsonl": '{"_id": "1", "text": "x"}\n'}, "fits documents and queries"),
+        (
+            {"corpus-queries.jsonl": '{"_id": "1", "text": "x"}\n'},
+            "the name could mean documents and queries",
+        ),
         ({"notes.txt": "hello\n"}, "notes.txt: not in a known format of test collections"),
         ({"r.trec": "1 Q0 d 1 2.0 t\n"}, "a run"),
     ],
