@@ -170,7 +170,7 @@ def test_nothing_is_read_from_a_file_that_has_changed_or_is_gone(linked, folder)
 
 def test_an_id_of_two_texts_in_two_files_names_both_and_nothing_is_written(store, folder):
     (folder / "d.json").write_text(json.dumps([{**DOCUMENTS[210], "title": "Hat"}]))
-    with pytest.raises(InputError, match=r"d\.json: entry 1: .* another text on line 12 of b\.jsonl\.gz"):
+    with pytest.raises(InputError, match=r"d\.json: entry 1: .* a different text on line 12 of b\.jsonl\.gz"):
         link_corpus(store, folder)
     assert rows_of(store, "SELECT count(*) FROM left_documents") == [(0,)]
     assert held(store) == 0
