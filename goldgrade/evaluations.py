@@ -86,7 +86,7 @@ class Results(Evaluation):
         """
         if self.query_ids is None or self.query_texts is None:
             parts = ", ".join(self.sealed)
-            raise RefusedError(f"{parts} is sealed, and a sealed part shows no values of single queries.")
+            raise RefusedError(f"{parts} is sealed, and a sealed part shows no values of individual queries.")
         rows: list[tuple[object, ...]] = []
         for run in self.runs:
             values = (

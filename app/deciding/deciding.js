@@ -385,7 +385,7 @@ class Deciding extends Loop {
 
   listKeys() {
     this.keys.fill(this.guide.scale, [["Enter", "Decide, in the reason"], ["Esc", "Leave the reason"],
-      ["c", "Compare with a decided document, and the next"], ["t", "Comment for reviewers and leads"]]);
+      ["c", "Show a decided document beside this one; again: the next decided one"], ["t", "Comment for reviewers and leads"]]);
   }
 
   // ── Keys and pointer ──

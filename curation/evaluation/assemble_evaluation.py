@@ -1,6 +1,6 @@
 """The results of an evaluation, computed from its systems' scores.
 
-The figures still have values of single queries; `protected_figures` removes these where a part is sealed.
+The figures still have values of individual queries; `protected_figures` removes these where a part is sealed.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from curation.store import Annotator, Cursor
 from curation.store.release_parts import read_parts
 
 PREFERRED_MEASURE = "ndcg@10"
-SEALED_MAP = "A sealed part shows no values for single queries, so its values cannot color a map."
+SEALED_MAP = "A sealed part shows no values for individual queries, so its values cannot color a map."
 ValuesByQuery = Mapping[str, float | None]
 """Map from query id to the system's value, or None."""
 
@@ -83,7 +83,7 @@ def read_open_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -
         raise NotFoundError("This evaluation covers only answers, so there are no result lists.")
     if result["sealed"]:
         parts = ", ".join(result["sealed"])
-        raise RefusedError(f"{parts} is sealed, and a sealed part shows no values for single queries.")
+        raise RefusedError(f"{parts} is sealed, and a sealed part shows no values for individual queries.")
     return result
 
 

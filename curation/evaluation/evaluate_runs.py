@@ -1,6 +1,6 @@
 """The evaluation of runs on a release, with all results or with one rounded value per system.
 
-On a sealed part, all results are computed before values of single queries and results from fewer than ten
+On a sealed part, all results are computed before values of individual queries and results from fewer than ten
 queries are dropped (`protected_figures`). No value of a single query leaves this module.
 """
 
@@ -47,14 +47,14 @@ def evaluate_runs(
     Parameters
     ----------
     runs: the run files; files of one name are several runs of one system.
-    by_query: whether the caller needs values of single queries; sealed parts are then refused.
+    by_query: whether the caller needs values of individual queries; sealed parts are then refused.
 
     Raises
     ------
     InputError: the options do not fit together, or a run file cannot be read.
     NotFoundError: no release has this name.
     RefusedError: a sealed part is evaluated without a reason, by a person who may not evaluate, or for values
-        of single queries; the release cannot be used.
+        of individual queries; the release cannot be used.
     """
     if not runs:
         raise InputError("Name at least one run.", command="For example: --run bm25.trec.")
@@ -127,9 +127,7 @@ def _refuse_choices(release: EvaluatedRelease, request: EvaluateRequest, by_quer
     measures = _choose_measures(release, request.measures, False)
     choose_facets(release.facets, request.by)
     if by_query and release.sealed:
-        problem = (
-            f"{', '.join(release.sealed)} is sealed, and a sealed part shows no values for single queries."
-        )
+        problem = f"{', '.join(release.sealed)} is sealed, and a sealed part shows no values for individual queries."
         raise RefusedError(problem, command="Leave out --per-query.")
     for measure in measures:
         release.qrels.find_undefined(measure)  # raises an error if the release lacks evidence for the measure

@@ -38,7 +38,7 @@ class PreparedEvaluation(NamedTuple):
     ----------
     rounded: whether an evaluator evaluates a sealed part, and gets one rounded figure per system.
     reading: options for reading runs; runs that several steps need are parsed once.
-    by_query: whether the caller needs values of single queries.
+    by_query: whether the caller needs values of individual queries.
     same_folder: whether people's grades may come only from projects in the project's folder.
     """
 

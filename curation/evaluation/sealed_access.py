@@ -171,7 +171,7 @@ def check_access(store: Store, request: SealedRequest, all_figures: bool = True)
     if sum(request.release.header["queries"][part] for part in request.sealed) < MIN_QUERIES:
         raise RefusedError(
             f"{request.parts} of the release {name!r} is sealed and has fewer than ten queries, so figures "
-            "would reveal values of single queries. Choose another part.",
+            "would reveal values of individual queries. Choose another part.",
             command="Use --part.",
         )
 

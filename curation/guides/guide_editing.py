@@ -37,7 +37,7 @@ class GuideFields:
     body: str
 
     def with_grade(self, index: int, **entries: Any) -> GuideFields:
-        """Return the fields of the guide with changed entries of one grade."""
+        """Return the guide's fields with the entries for one grade changed."""
         grades = list(self.grades)
         grades[index] = {**grades[index], **entries}
         return replace(self, grades=tuple(grades))

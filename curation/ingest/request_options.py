@@ -30,8 +30,8 @@ SkipUnknown = Annotated[
 GradeMap = Annotated[
     str | None,
     Option(
-        "Grades of another scale",
-        "Grades of another scale: 100=3,10=2,1=1,0=0. A grade may also become cannot-tell or no-grade.",
+        "Grades on another scale",
+        "Grades on another scale: 100=3,10=2,1=1,0=0. A grade may also become cannot-tell or no-grade.",
     ),
 ]
 Encoding = Annotated[

@@ -65,7 +65,7 @@ class RoundRequest:
     )
     ask_from: int = option(
         5,
-        "Ask about queries with at least this many documents",
+        "Ask whether the corpus answers a query, from this many documents",
         "Ask “does the corpus answer this?” from this many documents. The question follows an annotator's "
         "last document of a query. 0 never asks.",
         minimum=0,

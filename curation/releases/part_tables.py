@@ -82,7 +82,7 @@ def read_values(column: pa.Array) -> list[Any]:
 
 
 def _make_schema(rows: Iterable[Row], added: frozenset[str]) -> pa.Schema | None:
-    """Return the columns of a table by name, ids first; None without a row."""
+    """Map the names of a table's columns to the columns, ids first; None if the table has no row."""
     import pyarrow as pa
 
     kinds: dict[str, set[Any]] = {}

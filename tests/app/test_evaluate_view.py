@@ -213,7 +213,7 @@ def test_a_query_has_the_lists_of_evaluated_systems_for_leads(project: Store, tm
 def test_of_a_sealed_part_a_lead_reads_no_query_either(project: Store, tmp_path: Path) -> None:
     page = submitted(opened(LEE, "test"), ("bm25.trec", run_bytes(tmp_path, "a")), reason="May")
     shown = html(page)
-    assert "test is sealed, so values of single queries are hidden." in shown
+    assert "test is sealed, so values of individual queries are hidden." in shown
     assert not [one for one in page.selectbox if one.label in ("System", "Result")]
     texts = [query(number).text for number in range(QUERIES)]
     assert not [text for text in texts if text in shown]

@@ -74,7 +74,7 @@ def test_another_rule_is_previewed_and_then_the_projects(project: Store) -> None
 def test_the_gate_shows_each_figure_and_takes_other_thresholds(project: Store) -> None:
     page = open_stage("Gate")
     assert "Not required" in html(page)
-    field(page, "Alpha's interval must start at or above").set_value(0.99)
+    field(page, "Lower end of alpha's 95 % interval, at least").set_value(0.99)
     button(page, "Set the gate").click().run()
     with project.reading() as cursor:
         assert read_demand(cursor) == Demand(0.99, 0.8)

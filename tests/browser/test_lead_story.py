@@ -119,7 +119,7 @@ def release(lead: Leading) -> None:
     expect(page.get_by_role("heading", name="Current rule: Majority")).to_be_visible()
     lead.choose("Gate")
     lead.unfold("Change the thresholds")
-    lead.fill("Alpha's interval must start at or above", "0.6")
+    lead.fill("Lower end of alpha's 95 % interval, at least", "0.6")
     lead.press("Set the gate", "Thresholds saved.")
     lead.choose("Split")
     lead.fill("Part 1, % of queries", "60")

@@ -139,7 +139,7 @@ def test_there_is_nothing_by_query_of_a_sealed_part_nor_of_a_query_that_was_seal
     with project.reading() as cursor:
         for evaluation in (sealed, everything):
             runs = [(evaluation, "a")]
-            with pytest.raises(RefusedError, match="a sealed part shows no values for single queries"):
+            with pytest.raises(RefusedError, match="a sealed part shows no values for individual queries"):
                 compare_by_query(cursor, runs, LEE)
             with pytest.raises(RefusedError):
                 read_result_lists(cursor, runs, secret, LEE)

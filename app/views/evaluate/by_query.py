@@ -40,7 +40,7 @@ def show(
     """
     ui.heading(QUERY_BY_QUERY)
     if evaluation.sealed:
-        ui.note(f"{', '.join(evaluation.sealed)} is sealed, so values of single queries are hidden.")
+        ui.note(f"{', '.join(evaluation.sealed)} is sealed, so values of individual queries are hidden.")
         return
     systems = {(evaluation.evaluation_id, name): name for name in evaluation.systems}
     for other in peers:

@@ -32,7 +32,7 @@ def show_lists(
     st.html(f'<p class="gs-query" dir="auto">{query_link(query.text, query.query_id)}</p>')
     ui.note(f"{values.measure}: {describe_values(query) if len(names) > 1 else decimal(query.second)}")
     if not any(lists):
-        ui.note("This query's ranked lists are not stored. Evaluate the runs again to store them.")
+        ui.note("This query's ranked lists are not stored. Evaluate the runs again to store the lists.")
         return
     if has_chunks:
         return

@@ -60,7 +60,7 @@ def show_written(context: PageContext, state: CoverageState) -> None:
         tasks, queries = task_progress.read_batches(cursor), list_queries(cursor)
         checks = check_written_queries(cursor)
     if not tasks and not queries:
-        st.info("There are no writing tasks yet. Open the first ones under Gaps.")
+        st.info("There are no writing tasks yet. Open the first writing tasks under Gaps.")
         return
     ui.tables(task_progress.build_batch_table(tasks))
     regions: dict[tuple[str | None, int | None], str] = {

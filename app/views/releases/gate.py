@@ -68,10 +68,15 @@ def _ask_thresholds(context: PageContext) -> None:
         demand = agreement_gate.read_demand(cursor)
     with st.expander("Change the thresholds"), st.form(f"gate {form.key} {demand}", width=640, border=False):
         alpha = st.number_input(
-            "Alpha's interval must start at or above", -1.0, 1.0, demand.alpha, 0.01, format="%.3f"
+            "Lower end of alpha's 95 % interval, at least", -1.0, 1.0, demand.alpha, 0.01, format="%.3f"
         )
         consistency = st.number_input(
-            "Consistency's interval must start at or above", 0.0, 1.0, demand.consistency, 0.01, format="%.3f"
+            "Lower end of the consistency's 95 % interval, at least",
+            0.0,
+            1.0,
+            demand.consistency,
+            0.01,
+            format="%.3f",
         )
         is_single = st.checkbox("One person judges this project", demand.single_judge, help=SINGLE_HELP)
         ui.note(READING)

@@ -83,5 +83,5 @@ def _show_queries(status: AnswerTaskStatus) -> None:
         (QueryName(query.query, query.query_id), STATES[query.how], join_answers(query.answers) or query.why)
         for query in status.queries
     ]
-    columns = ["Query", "State", "Reference answers, or why the answers differ"]
+    columns = ["Query", "State", "Reference answers, or why the writers' answers differ"]
     ui.table("Queries", columns, rows, words=True, max_rows=MAX_ROWS)

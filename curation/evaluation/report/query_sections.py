@@ -1,4 +1,4 @@
-"""The report's section on single queries, which compares the first two systems query by query."""
+"""The report's section on individual queries, which compares the first two systems query by query."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
 
 
 def find_layout(path: Path, layout: FileLayout) -> FileLayout:
-    """Return the layout of a file; MS MARCO's files of a number and a text in each line have no header."""
+    """Return the layout of a file; MS MARCO's files with a number and a text on each line have no header."""
     if find_suffix(path) != ".tsv" or layout != FileLayout() or not path.is_file():
         return layout
     rows = [line.split("\t") for line in read_first_lines(path, layout.encoding)]

@@ -1,4 +1,4 @@
-"""Lines of single queries against trec_eval's own output, to the byte; and none of a sealed part."""
+"""Lines of individual queries against trec_eval's own output, to the byte; and none of a sealed part."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_each_system_has_a_file_and_the_tables_are_beside(tmp_path: Path) -> Non
     with store.reading() as cursor:
         assert cursor.execute("SELECT count(*) FROM sealed_evaluations").fetchall() == [(0,)]
     sealed = invoke([*command, "--run", runs[0], "--part", "test", "--reason", "May"])
-    assert "a sealed part shows no values for single queries" in str(sealed.exception)
+    assert "a sealed part shows no values for individual queries" in str(sealed.exception)
     with store.reading() as cursor:
         assert cursor.execute("SELECT refused IS NULL FROM sealed_evaluations").fetchall() == [(False,)]
     store.close()

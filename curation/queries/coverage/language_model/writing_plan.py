@@ -90,8 +90,8 @@ class WritingWork(NamedTuple):
             price = f", {self.least_price:.4f} to {self.most_price:.4f} at the prices that you set"
         return (
             f"{pluralize(self.queries, 'query', 'queries')} for {pluralize(self.gaps, 'region')}. "
-            f"{self.least_calls:,} to {pluralize(self.most_calls, 'call')}, which read about "
-            f"{self.least_tokens:,} to {self.most_tokens:,} tokens{price}."
+            f"{self.least_calls:,} to {pluralize(self.most_calls, 'call')}, with about "
+            f"{self.least_tokens:,} to {self.most_tokens:,} input tokens{price}."
         )
 
 
