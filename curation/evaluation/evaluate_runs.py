@@ -127,7 +127,8 @@ def _refuse_choices(release: EvaluatedRelease, request: EvaluateRequest, by_quer
     measures = _choose_measures(release, request.measures, False)
     choose_facets(release.facets, request.by)
     if by_query and release.sealed:
-        problem = f"{', '.join(release.sealed)} is sealed, and a sealed part shows no values for individual queries."
+        parts = ", ".join(release.sealed)
+        problem = f"{parts} is sealed, and a sealed part shows no values for individual queries."
         raise RefusedError(problem, command="Leave out --per-query.")
     for measure in measures:
         release.qrels.find_undefined(measure)  # raises an error if the release lacks evidence for the measure

@@ -1,8 +1,8 @@
 """Protected results: what leads see in an evaluation on sealed parts.
 
 Values and lists by query, medians, and the threshold of a confidence are removed, because they
-reveal individual queries. So are all results from fewer than ten queries. `figures.means` has already suppressed
-kinds of queries by their number of sealed queries.
+reveal individual queries. So are all results from fewer than ten queries. `figures.means` has already
+suppressed kinds of queries by their number of sealed queries.
 """
 
 from __future__ import annotations

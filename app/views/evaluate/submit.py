@@ -128,7 +128,10 @@ def _make_form(release: EvaluableRelease, part: str, systems: Sequence[str]) -> 
 
 def _ask_reason(context: PageContext, part: str, key: str) -> str | None:
     """Ask for the reason for evaluating a sealed part, and show which figures the person will see."""
-    visible = "You see scores for all queries and for kinds with ten or more queries, but not for individual queries."
+    visible = (
+        "You see scores for all queries and for kinds with ten or more queries, but not for individual "
+        "queries."
+    )
     if context.annotator.role != "lead":
         with context.store.reading() as cursor:
             remaining = count_remaining(cursor, context.annotator.name, [part], utc_now())

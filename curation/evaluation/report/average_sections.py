@@ -19,7 +19,7 @@ AGGREGATION_REMARK = (
 
 
 def write_averages(evaluation: Evaluation) -> list[Section]:
-    """Show systems' scores weighted to all searches of the traffic, and summaries over strata of the corpus."""
+    """Show systems' scores weighted to all searches, and summaries over strata of the corpus."""
     return [
         *_write_traffic(evaluation),
         *(_write_summary(evaluation, summary) for summary in evaluation.summaries),
@@ -27,7 +27,7 @@ def write_averages(evaluation: Evaluation) -> list[Section]:
 
 
 def _write_traffic(evaluation: Evaluation) -> list[Section]:
-    """Show systems' scores weighted to all searches of the traffic; no section if no query was drawn from the traffic."""
+    """Show systems' scores weighted to all searches; no section if no query was drawn from traffic."""
     headline = evaluation.measures[0]
     rows = tuple(
         (system.name, format_figure(system.overall[headline]), format_figure(system.traffic[headline]))
