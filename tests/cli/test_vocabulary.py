@@ -38,7 +38,7 @@ SHARED = {
     "--folder": ("folder", "Path"),
     "--format": ("format", "str"),
     "--grade": ("one of the guide's scale", "int"),
-    "--grade-map": ("grades of another scale", "str"),
+    "--grade-map": ("grades on another scale", "str"),
     "--html": ("as one html file", "Path"),
     "--judge": ("judge", "str"),
     "--license": ("license of the data set", "str"),
