@@ -121,5 +121,5 @@ def test_a_rater_at_chance_is_named_in_feedback_report_and_warned_of_before_a_fr
     assert "60 pairs of 12 queries" in said_of_dora.sentence
     report = make_agreement_report(store)
     assert report.uninformative == ("dora", "emil")
-    assert "This leaves out dora, emil" in list_findings(report)[0]
+    assert "The share leaves out dora, emil" in list_findings(report)[0]
     assert not compute_gate(store).open

@@ -169,8 +169,9 @@ def test_boundaries_that_tie_are_all_named(store: Store) -> None:
     ]
     import_grades(store, rows)
     details = make_agreement_report(store, details=True).details
-    assert "between grades below 1 and from 1 on, and below 2 and from 2 on: " in describe_boundary(
-        details.boundaries
+    assert (
+        "between grades below 1 and grades of 1 or more, and below 2 and grades of 2 or more: "
+        in describe_boundary(details.boundaries)
     )
 
 

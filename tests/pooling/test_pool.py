@@ -453,7 +453,7 @@ def test_a_query_that_loses_a_word_says_so_and_kept_words_stay_for_the_project(
         pool = find_last_pool(cursor)
     assert pool is not None
     keeping = PoolRequest(["bm25"], 3, 0, seed=1, keep_words=["Where", "the"])
-    assert "stop words that bm25 keeps from now on Where, the instead of none" in describe_rebuild(
+    assert "stop words that bm25 keeps from now on: Where, the instead of none" in describe_rebuild(
         pool, replace(keeping, keep_words=("Where", "the")), 4
     )
     kept = build_pool(store, keeping)
