@@ -105,5 +105,5 @@ def test_a_name_that_says_nothing_or_is_taken_is_refused(project: Store) -> None
 
 def test_the_command_renames_a_cluster_and_the_gaps_have_its_name(project: Store, goldgrade: Any) -> None:
     number = str(gaps_of(project)[0].number)
-    assert "is called 'Ships'" in goldgrade("coverage", "--rename", f"{number}=Ships")
+    assert "is now called 'Ships'" in goldgrade("coverage", "--rename", f"{number}=Ships")
     assert gaps_of(project)[0].name == "Ships"
