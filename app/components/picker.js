@@ -11,6 +11,7 @@ const element = (name, text) => {
 function cell(value) {
   const made = element("td");
   made.dir = "auto";
+  made.classList.toggle("figure", /^[\d,]+$/.test(value));
   if (!Array.isArray(value)) made.textContent = value;
   else made.append(...value.map((word) => element("span", word)));
   return made;
@@ -72,6 +73,8 @@ class Picker {
     const heads = columns.map((name) => Object.assign(element("th", name), { scope: "col" }));
     this.all.closest("tr").replaceChildren(this.all.closest("th"), ...heads);
     this.body.replaceChildren(...rows.map((row) => line(...row)));
+    const first = [...(this.body.rows[0]?.cells ?? [])].slice(1);
+    first.forEach((made, index) => heads[index].classList.toggle("figure", made.classList.contains("figure")));
     const boxes = this.boxes;
     const found = boxes.find((box) => box.value === held);
     for (const box of boxes) box.tabIndex = -1;
@@ -91,7 +94,11 @@ class Picker {
     this.all.checked = here > 0 && here === boxes.length;
     this.all.indeterminate = here > 0 && here < boxes.length;
     const aside = hidden ? `, ${hidden} of them not shown by the filter` : "";
-    this.root.querySelector(".count").textContent = this.chosen.size ? `${this.chosen.size} chosen${aside}.` : "None chosen.";
+    this.root.querySelector(".count").textContent = this.chosen.size
+      ? `${this.chosen.size} chosen${aside}.`
+      : boxes.length > 9
+        ? `Scroll to see all ${boxes.length}.`
+        : "";
     this.root.querySelector("button").hidden = !this.chosen.size;
   }
 

@@ -123,7 +123,7 @@ def build_contribution_table(report: Contributions) -> Table:
     """Show each system's contribution."""
     columns = (
         *("System", "Candidates", "Only here", "Graded", "Relevant", "Relevant only here", "Share only here"),
-        *("Judged at 10", "Places"),
+        *("Top 10 judged", "Places"),
     )
     rows = (
         (*system[:6], ShareCell(system.lost_share), ShareCell(system.judged_at_10), system.top)

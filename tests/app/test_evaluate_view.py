@@ -99,7 +99,7 @@ def of_one_measure(page: AppTest) -> AppTest:
 def test_a_release_that_was_frozen_against_the_gate_says_so_above_its_figures(project: Store) -> None:
     freeze_against_the_gate(project, "v2")
     page = opened(VERA)
-    assert page.selectbox[0].options == ["v2 (frozen against the gate)", "v1"]
+    assert page.selectbox[0].options == ["v2", "v1"]
     assert page.warning[0].value.startswith("v2 was frozen against the gate")
     assert not page.selectbox[0].select("v1").run().warning
 
@@ -305,8 +305,8 @@ def test_systems_of_the_project_are_searched_by_a_job_and_compared_with_an_uploa
     sent = (table.name, table.read_bytes(), "text/csv")
     page = field(page, "Or upload runs").set_value([sent]).run()
     assert field(page, "Query (needed)").options == ["–", "Search phrase", "Result URL", "nr z"]
-    refused = button(page, "Evaluate").click().run().error[0].value.replace("\\", "")
-    assert "Choose the column in site search.csv for query." in refused
+    assert button(page, "Evaluate").disabled
+    assert "Choose the column in site search.csv for query." in html(page)
     field(page, "Query (needed)").select("Search phrase")
     field(page, "Document (needed)").select("Result URL")
     field(page, "Rank").select("nr z")

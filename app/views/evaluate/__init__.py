@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ from curation.evaluation.evaluable_release import EvaluableRelease, read_choices
 from curation.evaluation.evaluate import RunSubmission
 from curation.evaluation.stored_evaluations import list_evaluations
 from curation.people.annotators import EVALUATING_ROLES
-from curation.releases.gate_override import mark_name, read_overrides, warn_of_override
+from curation.releases.gate_override import warn_of_override
 from curation.releases.release_rows import ReleaseRow, list_releases
 from curation.store import Annotator, Store
 
@@ -26,21 +26,19 @@ def show(annotator: Annotator) -> None:
     context = read_context(annotator, (FORM,))
     store = context.store
     with store.reading() as cursor:
-        releases, overrides = list_releases(cursor), read_overrides(cursor)
-        evaluations = list_evaluations(cursor, annotator)
+        releases, evaluations = list_releases(cursor), list_evaluations(cursor, annotator)
     if not releases:
         st.info("There is no release yet. Freeze a release, then score runs here.")
         show_missing_stage(store, annotator, "freeze")
         return
     release_column, part_column, evaluation_column = st.columns([1, 1, 2])
     with release_column:
-        release = _ask_release(store, releases, overrides)
+        release = _ask_release(store, releases)
     with part_column:
         part = _ask_part(release)
     warnings = warn_of_override(release.row.name, release.mark)
     ui.warnings(warnings)
-    job = context.jobs.get(FORM)
-    if job is not None and job.started_by == annotator.name:
+    if (job := context.jobs.get(FORM)) is not None and job.started_by == annotator.name:
         context.show_result(FORM)
     submission: RunSubmission | None = context.acts.form(FORM).result
     if submission and submission.evaluation_id is None:
@@ -52,7 +50,7 @@ def show(annotator: Annotator) -> None:
         on_others = [item for item in evaluations if item not in on_part]
         newest_id = submission.evaluation_id if submission else None
         with evaluation_column:
-            chosen = evaluation.ask_evaluation(release, part, on_part, on_others, newest_id, overrides)
+            chosen = evaluation.ask_evaluation(release, part, on_part, on_others, newest_id)
         if chosen is not None:
             peers = [item for item in on_part if item != chosen] if chosen in on_part else []
             evaluation.show(store, annotator, chosen, peers, warnings)
@@ -62,10 +60,9 @@ def show(annotator: Annotator) -> None:
 PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING_ROLES, show, menu=RELEASE)
 
 
-def _ask_release(store: Store, rows: Sequence[ReleaseRow], overrides: Mapping[str, str]) -> EvaluableRelease:
-    """Ask for a release; `overrides` maps each release frozen against the gate to its mark."""
+def _ask_release(store: Store, rows: Sequence[ReleaseRow]) -> EvaluableRelease:
     by_name = {row.name: row for row in reversed(rows)}
-    name = st.selectbox("Release", [*by_name], format_func=lambda name: mark_name(name, overrides.get(name)))
+    name = st.selectbox("Release", [*by_name])
     with store.reading() as cursor:
         return read_choices(cursor, by_name[name])
 

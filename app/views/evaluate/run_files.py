@@ -85,19 +85,14 @@ def ask_files(
     help_text: a sentence about the accepted file formats.
     ask_more: a function that asks further questions about a file.
     """
-    files = st.file_uploader(
-        label,
-        accept_multiple_files=True,
-        max_upload_size=MAX_UPLOAD_MEGABYTES,
-        key=f"{label} {key}",
-        help=help_text,
-    )
+    key = f"{label} {key}"
+    files = st.file_uploader(label, accept_multiple_files=True, max_upload_size=MAX_UPLOAD_MEGABYTES, key=key)
+    ui.note(help_text)
     uploads = []
     for number, file in enumerate(files, 1):
         numbered_label = name_label if len(files) == 1 else f"{name_label} {number}"
         proposed_name = make_safe_name(file.name).partition(".")[0] or "run"
-        name_key = f"{label} name {key} {number} {file.name}"
-        name = st.text_input(numbered_label, proposed_name, max_chars=80, key=name_key)
+        name = st.text_input(numbered_label, proposed_name, 80, f"{key} {number} {file.name}")
         uploads.append((name.strip(), file))
         ask_more(file)
     return uploads

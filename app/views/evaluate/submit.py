@@ -79,7 +79,9 @@ def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
     request = replace(request, systems=systems, columns=columns)
     if options := _describe_options(request):
         ui.note(f"Also: {', '.join(options)}.")
-    if st.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
+    missing = _list_missing(request, runs, answers)
+    ui.sentences(*missing)
+    if st.button("Evaluate", type="primary", key=f"evaluate {form.key}", disabled=bool(missing)):
         st.session_state.pop(_TOPICS_REFUSAL, None)
         context.acts.do(
             form,
@@ -196,20 +198,24 @@ def _read_topics(context: PageContext, release: EvaluableRelease) -> str:
         return write_release_topics(cursor, release.row.release_id)
 
 
-def _refuse_unready(request: EvaluateRequest, runs: Uploads, answers: Uploads, sealed: bool) -> None:
-    uploads, systems = [*runs, *answers], set(map(get_system_name, request.systems))
-    problems = [] if uploads or systems else ["Choose one of the project's systems, or upload a run."]
-    problems += [f"The system in {file.name} has no name." for name, file in uploads if not name]
-    problems += [
-        f"{name} is the name of a system that you chose: give the system in {file.name} a different name."
-        for name, file in runs
-        if name in systems
-    ]
-    problems += [
+def _list_missing(request: EvaluateRequest, runs: Uploads, answers: Uploads) -> list[str]:
+    """Return sentences about the systems and columns that a person has not chosen yet."""
+    missing = [] if runs or answers or request.systems else ["Choose a system or upload a run."]
+    return missing + [
         f"Choose the column in {file.name} for {field.label.lower()}."
         for (_, file), columns in zip(runs, request.columns, strict=True)
         for field in COLUMN_FIELDS
         if field.required_noun and columns.get(field.name) == ""
+    ]
+
+
+def _refuse_unready(request: EvaluateRequest, runs: Uploads, answers: Uploads, sealed: bool) -> None:
+    uploads, systems = [*runs, *answers], set(map(get_system_name, request.systems))
+    problems = [f"The system in {file.name} has no name." for name, file in uploads if not name]
+    problems += [
+        f"{name} is the name of a system that you chose: give the system in {file.name} a different name."
+        for name, file in runs
+        if name in systems
     ]
     if request.measures is not None and not request.measures:
         problems.append("Choose at least one measure.")

@@ -11,10 +11,12 @@ from app.components.forms import Form
 from app.next_stage import show_action_link, show_missing_stage
 from app.page_context import PageContext
 from curation.core.errors import CurationError
+from curation.core.reports.tables import ShareCell
 from curation.core.text import pluralize
 from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.stored_runs import read_stored_runs
 from curation.labeling.consensus.consensus import read_relevance
+from curation.labeling.rounds.candidates import choose_candidates, read_candidates
 from curation.labeling.rounds.create_round import explain_no_round
 from curation.labeling.rounds.grading_cost import forecast_pool
 from curation.operations.workflow.judging import OPEN
@@ -38,6 +40,7 @@ def show(context: PageContext) -> None:
     with context.store.reading() as cursor:
         pool, problem = find_last_pool(cursor), explain_no_round(cursor)
         queries = len(read_active_queries(cursor))
+        left_to_judge = choose_candidates(*read_candidates(cursor), again=False).candidates if pool else []
     if pool is None:
         context.show_result("pool")
         if queries:
@@ -49,12 +52,13 @@ def show(context: PageContext) -> None:
         return
     left, right = st.columns([3, 2], gap="large")
     with left:
-        documents = pluralize(pool.report["candidates"], "document")
-        ui.heading(f"{documents} to judge for {pluralize(pool.report['queries'], 'query', 'queries')}")
-        if problem is None:
+        pairs = pluralize(pool.report["candidates"], "query–document pair")
+        ui.heading(f"{pairs} for {pluralize(pool.report['queries'], 'query', 'queries')}")
+        ui.note(f"{pluralize(len(left_to_judge), 'pair')} left to judge.")
+        if problem is None and left_to_judge:
             with st.container(key="first-stage"):
                 show_action_link(OPEN_ROUND)
-        else:
+        elif problem is not None:
             show_missing_stage(context.store, context.annotator, "people")
         _show_pool(context, pool)
         context.show_result("pool")
@@ -108,14 +112,14 @@ def _show_pool(context: PageContext, pool: PoolRow) -> None:
     table, report = build_contribution_table(contributions), read_last_pool(context.store)
     # the page is too narrow for more columns, and a single system finds everything alone
     shown = [index for index in range(8) if index != 6 and (len(table.rows) > 1 or index not in (2, 5))]
-    rows = [[row[index] for index in shown] for row in table.rows]
+    random, relevant = pool.report["random_negatives"], contributions.relevant_at_random
+    counts = (random, random, contributions.random_graded, relevant, relevant)
+    by_chance = [("random documents", *counts, "", ShareCell(None))] if random else []
+    rows = [[row[index] for index in shown] for row in (*table.rows, *by_chance)]
     caption = f"Pool of {pool.built_at:%d %b %Y, %H:%M} UTC"
     ui.table(caption, [table.columns[index] for index in shown], rows, words=True)
-    remarks = ["Only here: found by no other system."] if len(rows) > 1 else []
-    remarks += ["Relevant: graded above the scale's lowest grade."]
-    if random := pool.report["random_negatives"]:
-        remarks.append(f"{pluralize(random, 'random document')} that no system found: random negatives.")
-    ui.note(" ".join([*remarks, contributions.withheld]))
+    only_here = "Only here: found by no other system. " if len(table.rows) > 1 else ""
+    ui.note(f"{only_here}Relevant: graded above the scale's lowest grade. {contributions.withheld}")
     if report is not None and report.gaps:
-        with st.expander(f"Missing results and stop words ({len(report.gaps):,})"):
+        with st.expander(f"Remarks on this pool ({len(report.gaps):,})"):
             ui.sentences(*report.gaps)

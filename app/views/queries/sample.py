@@ -164,9 +164,10 @@ def _show_drawn_queries(context: PageContext, sample: SampleReport) -> None:
         queries = list_drawn_queries(cursor, sample.sample_id)
     ui.heading(f"{pluralize(sample.size, 'query', 'queries')} to judge")
     with st.container(horizontal=True):
-        pool = {"part": "Pool"}
-        st.button("Next: build a pool", type="primary", on_click=ui.preselect_parts, args=(pool,))
+        st.button("Next: build a pool", type="primary", on_click=ui.preselect_parts, args=({"part": "Pool"},))
         ui.download("Download", format_csv(Table("", QUERY_COLUMNS, tuple(queries))), "queries.csv")
+    ui.sentences(" · ".join(f"{part.drawn:,} {part.name}" for part in sample.strata), *sample.warnings)
+    ui.note("Tick queries to leave them out of rounds and releases.")
     form = context.acts.form("leave out")
     rows = [
         PickerRow(
@@ -180,9 +181,6 @@ def _show_drawn_queries(context: PageContext, sample: SampleReport) -> None:
     if chosen:
         left_out = {query_id for query_id, *_, reason in queries if reason}
         _ask_leaving(context, chosen, not left_out.isdisjoint(chosen))
-    else:
-        ui.note("Select queries to leave out.")
-    ui.sentences(*sample.warnings)
     with st.expander("Head, torso and tail, and the seed"):
         ui.note(f"The seed is {sample.seed}.")
         show_drawing(make_sample_chart(sample.strata))

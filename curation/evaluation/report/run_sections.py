@@ -15,6 +15,9 @@ from curation.evaluation.figures.means import warn_of_few_queries
 from curation.evaluation.report.cells import format_interval, format_with_n, make_mark, tabulate_measures
 from curation.evaluation.scoring.measure_names import WITHIN, parse_measures
 
+SYSTEMS = "Systems"
+"""The heading of the section whose first table has a row for each system."""
+
 
 def write_systems(evaluation: Evaluation) -> list[Section]:
     """Show every measure for each system, and facts about the run files."""
@@ -45,7 +48,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     warning = warn_of_few_queries(figure.n for run in evaluation.runs for figure in run.overall.values())
     remark = "The interval shows how far the mean could differ on other queries of the same kind."
     drawing = draw_intervals(f"Each system's {headline}", marks)
-    return [Section("Systems", sentence, (drawing,), tables, f"{remark} {warning}".rstrip())]
+    return [Section(SYSTEMS, sentence, (drawing,), tables, f"{remark} {warning}".rstrip())]
 
 
 def _files_table(evaluation: Evaluation) -> Table:

@@ -25,6 +25,7 @@ from curation.store.planned_writes import write_if_unchanged
 
 BUSY = "The project changed while the round was being planned. Try again."
 NO_CANDIDATES = "There are no candidates to judge yet. Build a pool."
+DEEPER_POOL = "Build a deeper pool, or show candidates again."
 PRACTISED_BEFORE = (
     "items went to people who know the expected grade from practice, because nobody else was available"
 )
@@ -314,6 +315,6 @@ def _no_candidates_error(left_out: Mapping[str, int]) -> RefusedError:
         )
     reasons = "; ".join(f"{reason}: {count:,}" for reason, count in left_out.items())
     return RefusedError(
-        f"No candidates are left to judge ({reasons}). Build a deeper pool, or show candidates again.",
+        f"No candidates are left to judge ({reasons}). {DEEPER_POOL}",
         command="--again shows candidates again.",
     )

@@ -83,15 +83,15 @@ def _forecast(cursor: Cursor, queries: int, pairs: int, bound: str) -> str:
 
 def describe_round_cost(pace: GradingPace, planned: OpenedRound) -> str:
     """Describe the grades and time that a round needs, with its blind duplicates and control items."""
-    repeats = sum(planned.duplicates.values()) + sum(planned.control_items.values())
-    overlap = (planned.presentations - repeats) // planned.candidates
+    duplicates, control_items = sum(planned.duplicates.values()), sum(planned.control_items.values())
+    overlap = (planned.presentations - duplicates - control_items) // planned.candidates
     sizes = (planned.queries, planned.candidates, overlap, len(planned.per_annotator))
-    return _describe(pace, sizes, repeats=repeats)
+    return _describe(pace, sizes, "", ("blind duplicate", duplicates), ("control item", control_items))
 
 
-def _describe(pace: GradingPace, sizes: tuple[int, int, int, int], bound: str = "", repeats: int = 0) -> str:
+def _describe(pace: GradingPace, sizes: tuple[int, ...], bound: str = "", *more: tuple[str, int]) -> str:
     """Describe how many grades are needed and how long they take, given the numbers of queries, pairs, grades
-    and people."""
+    and people, and the noun and number of each kind of further items."""
     queries, pairs, overlap, people = sizes
     about = bound or ("about " if pairs % queries else "")
     documents = about + pluralize(round(pairs / queries), "document")
@@ -99,7 +99,7 @@ def _describe(pace: GradingPace, sizes: tuple[int, int, int, int], bound: str = 
         f"{pluralize(queries, 'query', 'queries')} × {documents} × {pluralize(overlap, 'person', 'people')}"
     )
     grades = bound + pluralize(pairs * overlap, "grade")
-    grades += f" + {pluralize(repeats, 'repeat')}" if repeats else ""
-    time = pace.describe_time((pairs * overlap + repeats) / people)
+    grades += "".join(f" + {pluralize(count, noun)}" for noun, count in more if count)
+    time = pace.describe_time((pairs * overlap + sum(count for _, count in more)) / people)
     each = "each" if people == overlap else f"for each of {people} people"
     return f"{product} = {grades}, {time} {each}. {pace.basis}"

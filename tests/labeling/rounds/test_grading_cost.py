@@ -35,7 +35,7 @@ def test_a_round_costs_grades_and_time_by_a_stated_default(project: Store) -> No
 
 
 def test_blind_duplicates_cost_time_too(project: Store) -> None:
-    assert "3 people = 90 grades + 6 repeats, about" in plan(project, overlap=3, duplicates=0.07)
+    assert "3 people = 90 grades + 6 blind duplicates, about" in plan(project, overlap=3, duplicates=0.07)
 
 
 def test_the_median_of_the_projects_own_answers_counts_without_what_nobody_can_read(project: Store) -> None:
