@@ -309,7 +309,7 @@ def test_systems_of_the_project_are_searched_by_a_job_and_compared_with_an_uploa
     assert "Choose the column in site search.csv for query." in html(page)
     field(page, "Query (needed)").select("Search phrase")
     field(page, "Document (needed)").select("Result URL")
-    field(page, "Rank").select("nr z")
+    field(page, "Rank").select("nr z").run()
     field(page, "Name of the system").input("bm25")
     refused = button(page, "Evaluate").click().run().error[0].value
     assert refused.startswith("bm25 is the name of a system that you chose")
@@ -334,7 +334,7 @@ def test_an_evaluator_gets_the_rounded_figure_of_a_stored_run_from_a_job(
 ) -> None:
     import_run(project, RunFile(write_run(tmp_path / "stored.trec", lists_of("b"))), "stored")
     page = opened(VERA, "test")
-    field(page, "Systems of the project").set_value(["run:stored"])
+    field(page, "Systems of the project").set_value(["run:stored"]).run()
     field(page, "Reason for evaluating a sealed part").input("May")
     assert not button(page, "Evaluate").click().run().error
     jobs_of(project).wait()

@@ -259,7 +259,7 @@ def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     jobs_of(filled).wait()
     assert newest_job(filled).outcome == "done"
     page = run("Pool")
-    assert "12 query–document pairs for 4 queries" in html(page)
+    assert "12 candidates for 4 queries" in html(page)
     assert "The seed is 0." in html(page)
     assert "<td>bm25</td>" in html(page)
     assert (
@@ -295,7 +295,7 @@ def test_a_round_is_opened_once_and_told(pooled: Store) -> None:
     assert "The round needs a name" in page.warning[0].value
     assert button(page, "Open the round").disabled
     assert count_rows(pooled, "rounds") == 0
-    field(page, "Round name").set_value("first")
+    field(page, "Round name").set_value("first").run()
     press(page, "Open the round")
     assert not page.error
     told = page.success[0].value

@@ -40,7 +40,7 @@ def show(context: PageContext) -> None:
     with context.store.reading() as cursor:
         pool, problem = find_last_pool(cursor), explain_no_round(cursor)
         queries = len(read_active_queries(cursor))
-        left_to_judge = choose_candidates(*read_candidates(cursor), again=False).candidates if pool else []
+        unshown = choose_candidates(*read_candidates(cursor), again=False).candidates if pool else []
     if pool is None:
         context.show_result("pool")
         if queries:
@@ -52,10 +52,10 @@ def show(context: PageContext) -> None:
         return
     left, right = st.columns([3, 2], gap="large")
     with left:
-        pairs = pluralize(pool.report["candidates"], "query–document pair")
-        ui.heading(f"{pairs} for {pluralize(pool.report['queries'], 'query', 'queries')}")
-        ui.note(f"{pluralize(len(left_to_judge), 'pair')} left to judge.")
-        if problem is None and left_to_judge:
+        pairs, left_over = pool.report["candidates"], pluralize(len(unshown), "pair is", "pairs are")
+        ui.heading(f"{pairs:,} candidates for {pluralize(pool.report['queries'], 'query', 'queries')}")
+        ui.note(f"{left_over} left for a new round; the others are judged, in a round or left out.")
+        if problem is None and unshown:
             with st.container(key="first-stage"):
                 show_action_link(OPEN_ROUND)
         elif problem is not None:
