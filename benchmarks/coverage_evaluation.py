@@ -20,13 +20,13 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.stats import norm
 
-from curation.core.statistics.arrays import Floats, ratio
+from curation.core.statistics.arrays import Floats
 from curation.core.statistics.bootstrap import percentile_interval, resample_sums
 from curation.core.statistics.intervals import wilson_interval
 from curation.core.statistics.multiple_tests import correct_by_holm
-from curation.core.statistics.paired_differences import compute_moments
+from curation.core.statistics.paired_differences import compute_moments, paired_t_p
 from curation.core.statistics.paired_intervals import paired_intervals
 from curation.core.statistics.power import detectable_difference
 from curation.core.statistics.randomisation_test import randomisation_ps
@@ -203,13 +203,6 @@ def _drawn_estimate(
     return (np.nan, np.nan) if found.low is None or found.high is None else (found.low, found.high)
 
 
-def _t_ps(differences: Floats) -> Floats:
-    """The two-sided p value of Student's paired t test of each column; 1 where all differences are equal."""
-    moments = compute_moments(differences)
-    statistic = ratio(moments.mean, moments.sd / np.sqrt(moments.n), default=0.0)
-    return np.asarray(2 * t.sf(np.abs(statistic), moments.n - 1))
-
-
 def alarms(runs: int) -> None:
     """False alarms at 5 %: two systems alike, and any of the ten pairs of five systems alike."""
     print("| population | differs on | queries | t | randomisation | any of ten pairs | any after Holm |")
@@ -225,7 +218,7 @@ def alarms(runs: int) -> None:
                     systems = [change_values(random, base, population, even) for _ in range(5)]
                     off = np.stack([one - other for one, other in combinations(systems, 2)], axis=1)
                     ps = randomisation_ps(off, run, 1999)
-                    single.append((_t_ps(off[:, :1])[0], ps[0]))
+                    single.append((paired_t_p(compute_moments(off[:, :1]))[0], ps[0]))
                     family.append((ps.min(), np.nanmin(correct_by_holm(ps))))
                 found = [f"{np.mean(np.array(ps) < 0.05):.1%}" for ps in zip(*single, strict=True)]
                 found += [f"{np.mean(np.array(ps) < 0.05):.1%}" for ps in zip(*family, strict=True)]
@@ -247,7 +240,7 @@ def power(runs: int) -> None:
                 random = np.random.default_rng(n)
                 first = population.figures(random, runs * n).reshape(n, runs)
                 off = change_values(random, first, population, even) - first + wanted
-                by_t = float((_t_ps(off) < 0.05).mean())
+                by_t = float((paired_t_p(compute_moments(off)) < 0.05).mean())
                 by_signs = float((randomisation_ps(off, 1, 1999) < 0.05).mean())
                 cells = f"{wanted:.3f} | {by_t:.1%} | {by_signs:.1%}"
                 print(f"| {population.name} | {change.name} | {n} | {cells} |", flush=True)

@@ -71,6 +71,7 @@ def evaluate(
     by: str | Sequence[str] = ("stratum",),
     relevant: int | None = None,
     baseline: str | None = None,
+    test: str = "randomisation",
     seed: int = 0,
 ) -> Results:
     """Evaluate systems on qrels without a project, as `goldgrade evaluate QRELS` does.
@@ -84,10 +85,11 @@ def evaluate(
     by: strata, tags or columns of the topics for which figures are reported separately.
     relevant: the lowest grade of a relevant document; by default every grade above 0.
     baseline: the run with which all others are compared; by default each pair of runs is compared.
+    test: the test that decides: "randomisation", "t" or "wilcoxon".
     """
     from goldgrade.evaluations import evaluate_on_qrels, make_request
 
-    request = make_request(measures, by, relevant=relevant, baseline=baseline, seed=seed)
+    request = make_request(measures, by, relevant=relevant, baseline=baseline, test=test, seed=seed)
     return evaluate_on_qrels(qrels, runs, topics, request)
 
 

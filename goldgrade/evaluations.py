@@ -24,7 +24,7 @@ from goldgrade.wording import naming_arguments
 
 NO_PROJECT = Path("no project")
 """The path of the store that an evaluation on qrels has and never opens."""
-PAIR_COLUMNS = ("measure", "system", "other", "difference", "low", "high", "p", "p_corrected", "n")
+PAIR_COLUMNS = ("measure", "system", "other", "difference", "low", "high", "p", "p_corrected", "test", "n")
 
 
 class ResultTable(Table):

@@ -74,7 +74,7 @@ def use_qrels() -> tuple[str, str, str, str]:
     qrels = {"q1": {"d1": 3, "d2": 0}, "q2": {"d1": 1}}
     runs = {"a": {"q1": {"d1": 9.5}, "q2": {"d3": 1.2}}, "b": {"q1": {"d2": 0.7}}}
     runs["both"] = goldgrade.fuse(runs["a"], runs["b"], depth=10)
-    results: goldgrade.Results = goldgrade.evaluate(qrels, runs, ["ndcg_exp@10"], by="stratum")
+    results: goldgrade.Results = goldgrade.evaluate(qrels, runs, ["ndcg_exp@10"], by="stratum", test="t")
     table: goldgrade.ResultTable = results.compare()
     columns: dict[str, list[object]] = results.per_query().to_dict()
     pairs: tuple[tuple[object, ...], ...] = results.pairs().rows

@@ -42,7 +42,7 @@ def assemble_evaluation(
     rows = {system.name: system.rows for system in systems}
     scores = {system.name: system.mean for system in systems}
     comparisons, boards = compare_scores(
-        scores, facets, release.sealed_queries, request.seed, request.baseline
+        scores, facets, release.sealed_queries, request.seed, request.baseline, request.test
     )
     effect = None
     if request.hard_negatives:

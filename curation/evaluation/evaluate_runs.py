@@ -14,6 +14,7 @@ from curation.core.progress import Progress, silent
 from curation.evaluation import rounded_figures, sealed_access
 from curation.evaluation.assemble_evaluation import assemble_evaluation
 from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.figures.comparison import refuse_unknown_test
 from curation.evaluation.figures.means import compute_means
 from curation.evaluation.prepare_evaluation import PreparedEvaluation
 from curation.evaluation.protected_figures import protect_evaluation, protect_figures
@@ -126,6 +127,7 @@ def _refuse_choices(release: EvaluatedRelease, request: EvaluateRequest, by_quer
     """Reject a request with choices that the release does not allow, before any run is read."""
     measures = _choose_measures(release, request.measures, False)
     choose_facets(release.facets, request.by)
+    refuse_unknown_test(request.test)
     if by_query and release.sealed:
         parts = ", ".join(release.sealed)
         problem = f"{parts} is sealed, and a sealed part shows no values for individual queries."

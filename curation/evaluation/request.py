@@ -10,10 +10,11 @@ from typing import Any
 
 from curation.core.errors import refuse_problems
 from curation.core.request import Seed, option
+from curation.evaluation.figures.comparison import RANDOMISATION, TESTS
 
 RunFiles = tuple[tuple[str, str], ...]
 """Name of each system with the path of its file."""
-ABOUT_RUNS = ("baseline", "judge", "hard_negatives", "to_pool")
+ABOUT_RUNS = ("baseline", "test", "judge", "hard_negatives", "to_pool")
 """Fields of a request that need runs."""
 ABOUT_ANSWERS = ("correctness", "faithfulness", "support")
 """Fields of a request that need answers."""
@@ -37,6 +38,7 @@ class EvaluateRequest:
     by: the facets by which figures are broken down.
     reason: the reason for evaluating a sealed part; the evaluation is logged before its figures are returned.
     relevant: the lowest grade of a relevant document; None is every grade above the lowest.
+    test: the test that decides, of `comparison.TESTS`.
     judge: the judge whose grades estimate figures on more queries.
     to_pool: the number of first documents that become candidates; leads alone may set it.
     correctness, faithfulness, support: the file of a project in which people graded answers, and its release.
@@ -108,6 +110,14 @@ class EvaluateRequest:
         "Synthetic queries only",
         "Evaluate only the queries that a language model wrote. By default, if a release also has other "
         "queries, only those are evaluated: no figure averages both kinds.",
+    )
+    test: str = option(
+        RANDOMISATION,
+        "Significance test",
+        "The test that decides whether a difference is significant. Choose randomisation, t or wilcoxon.",
+        flag="--significance-test",
+        choices=tuple(TESTS),
+        words=TESTS,
     )
     judge: str | None = option(
         None,

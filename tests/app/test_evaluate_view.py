@@ -460,10 +460,11 @@ def test_baseline_threshold_and_repeated_documents_are_asked_for_on_the_page(
     assert said.endswith("correct the file, or keep the best rank.")
     field(page, "Compare each system with").select("b")
     field(page, "Lowest grade of a relevant document").select(2)
+    field(page, "Significance test").select("wilcoxon")
     page = toggled(page, "Leave out repeated", "Effect of hard")
     for also in (
         "Lowest grade of a relevant document: 2, Leave out repeated documents, ",
-        "Compare each system with: b",
+        "Compare each system with: b, Significance test: Wilcoxon&#x27;s signed-rank test",
     ):
         assert also in html(page)
     page = button(page.run(), "Evaluate").click().run()
@@ -473,6 +474,7 @@ def test_baseline_threshold_and_repeated_documents_are_asked_for_on_the_page(
         (one,) = list_evaluations(cursor, VERA)
         found = json.loads(read_result(cursor, one.evaluation_id, VERA))
     assert {(pair["system"], pair["other"]) for pair in found["comparisons"]} == {("a", "b"), ("c", "b")}
+    assert {pair["test"] for pair in found["comparisons"]} == {"wilcoxon"}
     assert found["relevant_grade"] == 2
     assert found["runs"][0]["files"][0]["left_out"]["repeated document of a query"] == 1
 

@@ -89,6 +89,7 @@ ALONE = set(
     --pilot --port --proposed --purpose --query-threshold --questions --quota --random-negatives
     --reference-answers --refresh --region --rename --reopen --repeat-minutes --replace --retry --rounds
     --rule --same --same-grades --seal --sealed-limit --second-opinion --set --share-grades --show --sign-ins
+    --significance-test
     --since --single-annotator --smoothing --source --splitter --stemmer --synthetic --task --text
     --titles-only --to --today --top-ten --top-up --topics --try --twice --unanswerable --unclear
     --unjudgeable --unjudged --unset --until --versions --within --without-grades

@@ -47,6 +47,8 @@ SEALED_RULES = Rules(query=None, paraphrase=None, document=None)
 QUESTIONS: list[dict[str, Any]] = [
     {"baseline": "a"},
     {"baseline": "nobody"},
+    {"test": "t"},
+    {"test": "none"},
     {"judge": "robot"},
     {"hard_negatives": True},
     {"to_pool": 5},

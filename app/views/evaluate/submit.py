@@ -238,7 +238,7 @@ def _ask_options(form: Form[EvaluateRequest], release: EvaluableRelease, sealed:
             )
             form.ask("by", "relevant")
         with right:
-            form.ask("baseline", "hard_negatives", "skip_repeated")
+            form.ask("baseline", *(() if sealed else ("test",)), "hard_negatives", "skip_repeated")
             if is_lead:
                 form.ask("to_pool")
 

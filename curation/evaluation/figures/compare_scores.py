@@ -26,6 +26,7 @@ def compare_scores(
     sealed: Mask,
     seed: int,
     baseline: str | None = None,
+    test: str = comparison.RANDOMISATION,
 ) -> tuple[tuple[Comparison, ...], dict[str, tuple[LeaderboardRow, ...]]]:
     """Compare all pairs of systems, and make a leaderboard for each measure.
 
@@ -56,6 +57,7 @@ def compare_scores(
         *(names, measures, values, strata),
         seed=seed,
         baseline=baseline,
+        test=test,
         by_stratum=len(measures) if len(pairs) <= MAX_PAIRS else 1,
     )
     boards = {}

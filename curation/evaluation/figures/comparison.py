@@ -1,7 +1,14 @@
-"""The comparison of two systems by one measure, with Fisher's randomisation test of the mean difference.
+"""The comparison of two systems by one measure, with the deciding significance test.
 
 A difference compares the values of both systems for one query. A query without a figure for one of the
-systems is left out of the pair, and the report counts left-out queries.
+systems is left out of the pair, and the report counts left-out queries. The tests are
+
+    randomisation   Fisher's test of the mean difference: the default
+    t               Student's t test of the mean difference
+    wilcoxon        signed ranks: the differences of queries, in order of size
+
+One test decides on significance and is chosen before the results are known, because choosing a test
+afterwards gives too many significant differences.
 """
 
 from __future__ import annotations
@@ -10,6 +17,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from curation.core.errors import InputError
+from curation.core.text import suggest
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 TARGET_DIFFERENCE = 0.02
@@ -22,11 +31,14 @@ HOLM_COLUMN = "p Holm"
 """Heading of a column with corrected p values."""
 SIGNIFICANT = 0.05
 """Two systems are distinguished if the corrected p is below this level."""
-DECIDING_TEST = (
-    f"a difference is significant if {HOLM_COLUMN}, from Fisher's randomisation test, is below "
-    f"{SIGNIFICANT:g}"
-)
-"""The p value that decides on significance, for the caption of a table of differences."""
+RANDOMISATION = "randomisation"
+"""Name of the test that decides on significance by default."""
+TESTS = {
+    RANDOMISATION: "Fisher's randomisation test",
+    "t": "Student's t test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+}
+"""Map from the name of a test to its name in a sentence."""
 
 
 class StratumName(NamedTuple):
@@ -48,8 +60,8 @@ class Comparison:
     wins, ties, losses: the numbers of queries where `system` is above, level with and below `other`.
     no_verdict: the reason why only counts are given.
     difference, low, high: the mean of `system` minus `other`, and its 95 % interval.
-    p, p_corrected: the two-sided p of the randomisation test, and the p corrected by Holm's method for
-        `family` tests.
+    test: the test that decides.
+    p, p_corrected: the two-sided p of this test, and the p corrected by Holm's method for `family` tests.
     detectable: the true difference that a t test finds with n queries of this spread in 80 % of sets.
     queries_needed: the number of queries of this spread that find `TARGET_DIFFERENCE` in 80 % of sets.
     """
@@ -67,6 +79,7 @@ class Comparison:
     difference: float | None = None
     low: float | None = None
     high: float | None = None
+    test: str | None = None
     p: float | None = None
     p_corrected: float | None = None
     family: int | None = None
@@ -77,6 +90,11 @@ class Comparison:
     def distinguished(self) -> bool:
         """Return whether the difference between the systems is significant after correction."""
         return self.p_corrected is not None and self.p_corrected < SIGNIFICANT
+
+    @property
+    def deciding_test(self) -> str:
+        """Return the test that decides on significance; the default test if none was run."""
+        return self.test or RANDOMISATION
 
     @property
     def note(self) -> str:
@@ -93,3 +111,20 @@ class Comparison:
 def select_overall(comparisons: Iterable[Comparison], measure: str) -> list[Comparison]:
     """Select the comparisons of systems by one measure that cover all queries."""
     return [row for row in comparisons if row.measure == measure and row.stratum is None]
+
+
+def refuse_unknown_test(test: str) -> None:
+    """Reject an unknown name of a significance test.
+
+    Raises
+    ------
+    InputError: no test has that name.
+    """
+    if test not in TESTS:
+        end = suggest(test, TESTS) or "."
+        raise InputError(f"There is no test {test!r}; expected one of {', '.join(TESTS)}{end}")
+
+
+def describe_deciding_test(test: str) -> str:
+    """Name the p value that decides on significance, for the caption of a table of differences."""
+    return f"a difference is significant if {HOLM_COLUMN}, from {TESTS[test]}, is below {SIGNIFICANT:g}"

@@ -24,7 +24,7 @@ from curation.core.statistics.paired_intervals import paired_intervals
 from curation.core.statistics.power import detectable_difference, queries_needed
 from curation.core.statistics.randomisation_test import choose_assignments, randomisation_ps
 from curation.evaluation.figures import comparison
-from curation.evaluation.figures.comparison import Comparison, StratumName
+from curation.evaluation.figures.comparison import RANDOMISATION, Comparison, StratumName
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 SystemPair = tuple[int, int]
@@ -63,6 +63,7 @@ def compare_systems(
     seed: int,
     baseline: str | None = None,
     by_stratum: int | None = None,
+    test: str = RANDOMISATION,
 ) -> tuple[Comparison, ...]:
     """Compare every pair of systems by every measure, overall and then in each stratum.
 
@@ -71,6 +72,7 @@ def compare_systems(
     values: the values of S systems by M measures, shape (S, Q, M), NaN where a query has no figure.
     strata: stratum → whether it holds each of the Q queries, shape (Q,).
     by_stratum: the number of measures, from the first, that are compared by stratum; None is all measures.
+    test: the test that decides.
 
     Raises
     ------
@@ -86,7 +88,7 @@ def compare_systems(
         compared_strata = strata if by_stratum is None or column < by_stratum else {}
         blocks: list[_Block] = [(name, differences[mask]) for name, mask in compared_strata.items()]
         for family in ([(None, differences)], blocks):
-            rows += _compare_family(family, pair_names, measure, seed) if family else ()
+            rows += _compare_family(family, pair_names, measure, test, seed) if family else ()
     return tuple(rows)
 
 
@@ -96,7 +98,7 @@ def subtract_pairs(values: Floats, pairs: Sequence[SystemPair]) -> Floats:
 
 
 def _compare_family(
-    family: Sequence[_Block], pair_names: Sequence[tuple[str, str]], measure: str, seed: int
+    family: Sequence[_Block], pair_names: Sequence[tuple[str, str]], measure: str, test: str, seed: int
 ) -> Iterator[Comparison]:
     """Compare the pairs of systems whose p values are corrected together.
 
@@ -105,7 +107,7 @@ def _compare_family(
     family: the blocks of differences of all pairs.
     pair_names: the two systems of each pair.
     """
-    p_values = _test_family(family, seed)
+    p_values = _test_family(test, family, seed)
     p_corrected = correct_by_holm(p_values.ravel()).reshape(p_values.shape)
     family_size = int((~np.isnan(p_corrected)).sum())
     for row, (stratum, differences) in enumerate(family):
@@ -115,17 +117,23 @@ def _compare_family(
         for names, n, outcomes, pair_figures in zip(pair_names, counts, outcome_counts, figures, strict=True):
             pair = Comparison(*names, measure, stratum, n, len(differences) - n, *outcomes)
             if n >= MIN_QUERIES:
-                pair = replace(pair, no_verdict=None, family=family_size, **pair_figures)
+                pair = replace(pair, no_verdict=None, test=test, family=family_size, **pair_figures)
             yield pair
 
 
-def _test_family(family: Sequence[_Block], seed: int) -> Floats:
+def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
     """Compute each pair's p value in each block, shape (blocks, P); NaN where a pair has too few queries."""
     is_tested = np.array([(~np.isnan(differences)).sum(axis=0) >= MIN_QUERIES for _, differences in family])
     p_values = np.full(is_tested.shape, np.nan)
     assignments = choose_assignments(int(is_tested.sum()))
     for row, (_, block), tested in zip(p_values, family, is_tested, strict=True):
-        row[tested] = randomisation_ps(block[:, tested], seed, assignments)
+        differences = block[:, tested]
+        if test == "t":
+            row[tested] = paired_differences.paired_t_p(paired_differences.compute_moments(differences))
+        elif test == RANDOMISATION:
+            row[tested] = randomisation_ps(differences, seed, assignments)
+        else:
+            row[tested] = paired_differences.wilcoxon_ps(differences)
     return p_values
 
 

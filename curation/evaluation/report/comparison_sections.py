@@ -15,7 +15,7 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.text import p_cell, pluralize
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures import comparison
-from curation.evaluation.figures.comparison import HOLM_COLUMN, TARGET_DIFFERENCE, Comparison
+from curation.evaluation.figures.comparison import HOLM_COLUMN, TARGET_DIFFERENCE, TESTS, Comparison
 from curation.evaluation.figures.means import MeasureFigure, StratumFigures
 from curation.evaluation.report.cells import format_interval, format_with_n, make_mark
 from curation.evaluation.scoring.facets import CLUSTER, GRID
@@ -52,9 +52,9 @@ def _compare_overall(evaluation: Evaluation, measure: str, compared: Sequence[Co
         columns = ("system", measure, "group", "possible ranks")
         tables.insert(0, Table("Systems that share a letter cannot be distinguished", columns, rows))
     sentence = (
-        "Differences compare values for the same queries. The p value is from Fisher's randomisation test, "
-        f"with Holm's correction for {pluralize(len(compared), 'pair')}. “Detects” is the smallest "
-        "difference that this many queries would find 80 % of the time."
+        "Differences compare values for the same queries. "
+        f"{describe_p(compared[0].deciding_test, len(compared))} “Detects” is the smallest difference that "
+        "this many queries would find 80 % of the time."
     )
     runs = evaluation.runs
     by_text = {run.name: any(file.chunks and file.chunks.twice for file in run.files) for run in runs}
@@ -99,7 +99,13 @@ def _differences_table(caption: str, compared: Sequence[Comparison]) -> Table:
     for row in compared:
         ps = (p_cell(row.p), p_cell(row.p_corrected))
         rows.append((_pair_name(row), row.difference, format_interval(row), *ps, row.n, row.note))
-    return Table(f"{caption}; {comparison.DECIDING_TEST}", columns, tuple(rows))
+    deciding_test = comparison.describe_deciding_test(compared[0].deciding_test)
+    return Table(f"{caption}; {deciding_test}", columns, tuple(rows))
+
+
+def describe_p(test: str, pairs: int) -> str:
+    """Name the significance test and the correction of its p value in a sentence."""
+    return f"The p value is from {TESTS[test]}, with Holm's correction for {pluralize(pairs, 'pair')}."
 
 
 def _power_table(compared: Sequence[Comparison]) -> Table:

@@ -12,7 +12,7 @@ from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.evaluation.condition_checks import CheckedCondition
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.figures.comparison import DECIDING_TEST
+from curation.evaluation.figures.comparison import describe_deciding_test
 from curation.evaluation.report.cells import format_figure
 from curation.evaluation.report.condition_results import list_sentences
 from curation.evaluation.report.evaluation_report import EvaluationReport
@@ -66,17 +66,18 @@ def _mark_comparisons(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str
     overall = [comparison for comparison in evaluation.comparisons if comparison.stratum is None]
     if not overall:
         return {}, "", ""
+    deciding_test = describe_deciding_test(overall[0].deciding_test)
     if evaluation.leaderboards:
         boards = evaluation.leaderboards.items()
         marks = {(row.system, measure): row.letters for measure, rows in boards for row in rows}
-        return (marks, "group", f"Systems that share a letter cannot be distinguished; {DECIDING_TEST}.")
+        return (marks, "group", f"Systems that share a letter cannot be distinguished; {deciding_test}.")
     baseline = overall[0].other
     marks = {
         (comparison.system, comparison.measure): ABOVE if comparison.difference > 0 else BELOW
         for comparison in overall
         if comparison.distinguished and comparison.difference
     }
-    remark = f"{ABOVE} significantly above {baseline}, {BELOW} significantly below; {DECIDING_TEST}."
+    remark = f"{ABOVE} significantly above {baseline}, {BELOW} significantly below; {deciding_test}."
     return marks, f"against {baseline}", remark
 
 

@@ -1,17 +1,20 @@
-"""Paired differences against Fisher's own figures."""
+"""Paired differences against Fisher's and Student's own figures, and against scipy."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from curation.core.statistics.arrays import Floats
-from curation.core.statistics.paired_differences import compute_moments, count_wins_ties_losses
+from curation.core.statistics.paired_differences import compute_moments, count_wins_ties_losses, paired_t_p
 from curation.core.statistics.paired_intervals import paired_intervals
 
 # C. Darwin (1876), as R. A. Fisher (1935), The Design of Experiments, Table 3 has them: how much taller
 # crossed plants were than self-fertilised ones of the same pot, in eighths of an inch.
 DARWIN = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48.0])
+# Student (1908), Biometrika 6, section IX: additional hours of sleep by two drugs, and their difference.
+SLEEP = np.array([1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4])
 
 
 def column(values: Floats) -> Floats:
@@ -23,16 +26,29 @@ def test_t_of_darwins_plants_is_fishers() -> None:
     moments = compute_moments(column(DARWIN))
     assert moments.mean[0] == pytest.approx(20.933, abs=5e-4)
     assert moments.mean[0] / (moments.sd[0] / 15**0.5) == pytest.approx(2.148, abs=5e-4)
+    assert paired_t_p(moments)[0] == pytest.approx(0.0497, abs=5e-5)
 
 
-def test_many_columns_with_gaps_are_as_numpy_has_each_alone() -> None:
+def test_t_of_students_sleepers_is_that_of_r() -> None:
+    """t.test(extra ~ group, data = sleep, paired = TRUE): t = -4.0621, df = 9, p = 0.002833."""
+    assert paired_t_p(compute_moments(column(SLEEP)))[0] == pytest.approx(0.002833, abs=5e-7)
+
+
+def test_many_columns_with_gaps_are_as_scipy_has_each_alone() -> None:
     differences = np.random.default_rng(1).normal(0.02, 0.2, (40, 5))
     differences[3, 1] = differences[7:30, 2] = np.nan
     moments = compute_moments(differences)
     for pair in range(5):
         alone = differences[~np.isnan(differences[:, pair]), pair]
         assert moments.n[pair] == len(alone)
-        assert (moments.mean[pair], moments.sd[pair]) == pytest.approx((alone.mean(), alone.std(ddof=1)))
+        assert paired_t_p(moments)[pair] == pytest.approx(stats.ttest_1samp(alone, 0).pvalue)
+
+
+def test_no_difference_is_p_1_and_a_constant_one_has_no_t() -> None:
+    moments = compute_moments(np.column_stack([np.zeros(6), np.full(6, 0.1), np.full(6, np.nan)]))
+    ps = paired_t_p(moments)
+    assert ps[0] == 1.0
+    assert np.isnan(ps[1:]).all()
 
 
 def test_ties_are_within_the_tolerance_and_unknown_queries_are_nothing() -> None:

@@ -10,15 +10,19 @@ import pytest
 from scipy import stats
 
 from curation.core.errors import InputError
+from curation.core.request import find_option
 from curation.core.statistics.multiple_tests import correct_by_holm
 from curation.evaluation.figures.comparison import (
     BEFORE_CORRECTION,
     INTERVAL_ALONE,
     TEST_ALONE,
+    TESTS,
     Comparison,
     StratumName,
+    refuse_unknown_test,
 )
 from curation.evaluation.figures.paired_comparisons import compare_systems, pair_systems
+from curation.evaluation.request import EvaluateRequest
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, ranked, write_run
 
@@ -116,15 +120,31 @@ def test_the_same_system_twice_is_a_tie_with_p_1() -> None:
     assert one.low < 0
 
 
-def test_the_ps_of_a_family_are_corrected_together(compared: tuple[Comparison, ...]) -> None:
-    overall = rows(compared, "ndcg@10", None)
+def test_an_unknown_baseline_and_names_twice_are_named_together() -> None:
+    with pytest.raises(InputError, match=r"'a' is named 2 times.*\n.*'z' is not one of the systems"):
+        pair_systems(("a", "b", "a"), "z")
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_the_test_that_decides_is_the_one_that_is_asked_for(test: str) -> None:
+    values = three_systems()
+    comparisons = compare_systems(SYSTEMS, MEASURES, values, STRATA, seed=1, test=test)
+    overall = rows(comparisons, "ndcg@10", None)
+    expected = {"t": stats.ttest_rel, "wilcoxon": stats.wilcoxon}.get(test)
+    assert expected is None or overall[1].p == pytest.approx(expected(*values[[2, 0], :, 0]).pvalue)
     ps = np.array([one.p for one in overall])
     assert [one.p_corrected for one in overall] == correct_by_holm(ps).tolist()
 
 
-def test_an_unknown_baseline_and_names_twice_are_named_together() -> None:
-    with pytest.raises(InputError, match=r"'a' is named 2 times.*\n.*'z' is not one of the systems"):
-        pair_systems(("a", "b", "a"), "z")
+@pytest.mark.parametrize("test", ["anova", "tukey", "sign"])
+def test_what_there_is_not_is_refused(test: str) -> None:
+    with pytest.raises(InputError, match=f"no test '{test}'; expected one of randomisation, t, wilcoxon"):
+        refuse_unknown_test(test)
+
+
+def test_the_help_names_every_test() -> None:
+    about = find_option(EvaluateRequest, "test").help
+    assert [name for name in TESTS if name not in about] == []
 
 
 def test_the_report_names_the_test_that_decides(tmp_path: Path) -> None:
@@ -133,8 +153,8 @@ def test_the_report_names_the_test_that_decides(tmp_path: Path) -> None:
     for name in "ab":
         command += ["--run", str(write_run(tmp_path / f"{name}.trec", ranked(name)))]
     store.close()
-    shown = " ".join(invoke(command).stdout.split())
+    shown = " ".join(invoke([*command, "--significance-test", "t"]).stdout.split())
     assert (
-        "map: differences; a difference is significant if p Holm, from Fisher's randomisation test, is "
-        "below 0.05" in shown
+        "map: differences; a difference is significant if p Holm, from Student's t test, is below 0.05"
+        in shown
     )
