@@ -28,8 +28,6 @@ pytestmark = pytest.mark.slow  # not for the quick check
 
 POOL = {"systems": ["bm25"], "depth": 3, "random_negatives": 1, "seed": 7, "budget": None}
 TOP_UP: dict[str, Any] = {"quotas": {}, "size": 4}
-REOPEN = {"plan": None, "name": None, "annotators": ["ann"], "systems": [], "depth": 10, "duplicates": 0.0}
-REOPEN["same"] = 0.5
 EXPORT = {"name": "v1", "format": "trec", "folder": "/nowhere"}
 DRAW = {"size": 4, "seed": 0, "plan": {}, "limits": {"since": None, "until": None}}
 
@@ -125,7 +123,6 @@ def test_what_a_rule_refuses_is_stored_as_its_sentence(project: Store) -> None:
         ("pool", {**POOL, "systems": ["bm52"]}, "'bm52' is not a system; did you mean 'bm25'?"),
         ("pool", {**POOL, "systems": ["run:of-old"]}, "The project has no run 'of-old'."),
         ("pool", {**POOL, "depth": 0}, "“Documents from each system”: 0 is out of range; expected 1 or more"),
-        ("relabel", REOPEN, "There is no re-labeling plan yet. First make a plan."),
     ],
 )
 def test_what_is_known_to_fail_starts_no_job(

@@ -76,7 +76,7 @@ def test_a_folder_that_is_chosen_and_its_zip_are_one_corpus_with_the_paths_of_it
     settled(page)
     folder = write_site(tmp_path / "site")
     page.locator("input[type=file]").last.set_input_files(folder)
-    expect(page.get_by_text("site.zip")).to_be_visible()
+    expect(page.get_by_test_id("stFileChipName").get_by_text("site.zip")).to_be_visible()
     for reason in ("hidden files", "pictures, videos and fonts", "scripts, styles and data files"):
         expect(page.get_by_role("cell", name=reason)).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()

@@ -71,7 +71,6 @@ def one_document(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("split --release v1", "--release", "--certificate"),
         ("releases v1 --license mine", "--license", "--card"),
         ("split --no-paraphrase --paraphrase-threshold 0.99", "--paraphrase-threshold", "--no-paraphrase"),
-        ("relabel plan --due --seed 3", "--seed", "--due"),
         ("pool --systems bm25 --model other", "--model", "dense and hybrid"),
         ("coverage --run a.trec", "--run", "--html"),
         ("queries write --calls 3", "--calls", "--share"),

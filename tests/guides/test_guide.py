@@ -174,7 +174,7 @@ def test_fields_that_no_document_has_are_named_with_the_size_of_the_corpus(tmp_p
     assert use_guide(store, read_guide(path)).remarks == unused == [uses[1]]
     said = invoke(["--project", str(store.path), "guide", "use", str(path), "--dry-run"]).stdout
     assert "The field “price” is in 0 of 3 documents." in said
-    assert "Evidence: not asked for; `evidence: {ask: optional, from_grade:" in said
+    assert "This guide does not ask for evidence; `evidence: {ask: optional, from_grade:" in said
 
 
 def test_a_guide_says_at_which_grades_evidence_is_marked() -> None:

@@ -115,11 +115,8 @@ def test_the_second_quarter_makes_relabeling_due_and_can_be_planned_and_opened(b
     done = invoke([*command, "plan", "--due", "--json"])
     assert done.exit_code == EXIT_DUE
     status = json.loads(done.stdout)
-    assert set(status["calendar"]["reasons"]) >= {
-        "pairs whose document changed",
-        "queries that no longer occur in the traffic",
-        "queries new in the traffic",
-    }
+    assert "whose document changed" in status["sentence"]
+    assert {query["kind"] for query in status["queries"]} == {"retire", "add"}
     assert 0 < status["sealed"] < len(status["pairs"])
     plan = json.loads(invoke([*command, "plan", "--share", "0.15", "--seed", "7", "--json"]).stdout)
     assert plan["fraction_of_pairs"] == pytest.approx(0.15, abs=0.01)

@@ -167,25 +167,25 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 RELEASES = {
     "v1": "ec2fd3788f563a98ad942cfb1cef94dd25774ab17cb4dbfd19520880317f35a2",
     "shared": "ce8d29e941f19a30aea981ab677f359f3c98c93aa3f4ac78df549342e0d86843",
-    "v2": "82429f7cffedad1298dcfdffa1602ccbf54b1b0e88d230205d1aeb27d77e10e3",
+    "v2": "b9a6f510ec8c5cca04ea4d38005a6d887572a591ae8a86a9938259a735fcac60",
 }
 EXPORTS = {
-    "beir": "63f90876de5abf25",
-    "leaderboard": "a80a3a30f071cc4c",
-    "trec": "d0b1567cc0d81bbe",
-    "csv": "699d35e86ba43e4f",
-    "parquet": "e4ac693cc2796df7",
-    "hf": "70127170e36e34da",
-    "triplets": "63fc6ca769335551",
-    "full": "3de97cbf6018b779",
-    "rank-eval": "c1127671f099c353",
-    "ratings": "8836ef0753245d5b",
-    "label-studio": "9abcc70ae933bfee",
-    "ragas": "75071628463280a9",
-    "deepeval": "47d0192a7f333de7",
-    "langsmith": "2340c7a0cc3d34c4",
+    "beir": "28f94f71c257fce7",
+    "leaderboard": "02cb644c18a61bd9",
+    "trec": "e83a8b7265c30882",
+    "csv": "cadfb8c1eb7c84a9",
+    "parquet": "55e06bf5800121a2",
+    "hf": "86d738a9ef984a38",
+    "triplets": "86caf9ed817ebde6",
+    "full": "adf2183c70d41eab",
+    "rank-eval": "2d481466c6e8e1c4",
+    "ratings": "28f9270981bfda40",
+    "label-studio": "bba6fd6d773f66a4",
+    "ragas": "e7cebeff326c234a",
+    "deepeval": "737f231cf74ad6bb",
+    "langsmith": "33287df99d4d86d7",
 }
-EVALUATION = "2763b8f4f75d49b6"
+EVALUATION = "df1cfe994302392f"
 
 
 def test_release_ids_stay(made: Store) -> None:

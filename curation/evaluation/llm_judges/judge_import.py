@@ -185,7 +185,7 @@ def _write_judgments(
     """
     document_ids = sorted({judgment.document_id for judgment in judgments})
     rows, new, outside_pools = [], 0, 0
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         guide_hash = current_guide(cursor).guide_hash
         versions = snapshot_versions(cursor, current_snapshot(cursor), document_ids)
         if not versions.keys() >= set(document_ids):

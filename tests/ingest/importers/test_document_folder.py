@@ -30,7 +30,7 @@ def test_a_folder_is_imported_with_what_it_leaves_out_and_shown_in_the_markup_of
     sentences = import_path(store, write_documents(tmp_path / "docs"))
     assert sentences[0] == "The corpus now has 9 documents."
     assert "Left out: 1 file: pictures, videos and fonts." in sentences
-    assert "The guide shows each document in the markup of its file." in sentences
+    assert "The guide now shows each document in the markup of its file." in sentences
     with store.reading() as cursor:
         presentation = current_guide(cursor).presentation
     assert presentation is not None

@@ -312,7 +312,7 @@ def write(connection: duckdb.DuckDBPyConnection, project: Project) -> None:
         "relabeling_rounds VALUES (?, ?, ?)": [
             (f"plan {n}", f"r{n}", f"{n}") for n in {a.round for a in project.again}
         ],
-        "relabeling_pairs VALUES (?, 'q', ?, 'due', '', NULL, NULL, '', ?, NULL, [], NULL, ?)": [
+        "relabeling_pairs VALUES (?, 'q', ?, 'due', '', NULL, NULL, '', ?, NULL, [], NULL, ?, NULL)": [
             (f"plan {a.round}", a.document, f"{a.document} {a.text}" if a.text else None, a.decisions)
             for a in project.again
         ],

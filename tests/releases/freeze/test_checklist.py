@@ -137,6 +137,6 @@ def test_home_agreement_gate_and_freeze_state_the_same_figures(half: Store) -> N
     assert (
         stages["gate"].line
         == steps["freeze"].line
-        == f"The gate is shut: ordinal alpha is too low and consistency is not known. {figures.gate.advice}"
+        == f"The gate is shut: ordinal alpha is too low and consistency is unknown. {figures.gate.advice}"
     )
     assert stages["split"] == steps["split"]

@@ -225,7 +225,7 @@ def test_a_grade_of_another_version_is_kept_and_marked_when_that_is_allowed(tmp_
     marked = [row for row in rows(store, frozen.release_id, "qrels") if "version" in row]
     assert [(row["document_id"], row["version"]) for row in marked] == [("violin-2", "changed")]
     assert (sum(frozen.grades.values()), frozen.changed, frozen.left_out) == (16, 1, {})
-    assert "Kept and marked: 1 grade on another version of the document." in frozen.sentences
+    assert "The release keeps and marks 1 grade on a different version of the document." in frozen.sentences
     assert rows(store, frozen.release_id, "release")[0]["changed"] == 1
     judged = rows(store, frozen.release_id, "judgments")
     assert {row["document_id"] for row in judged if "version" in row} == {"violin-2"}

@@ -190,10 +190,10 @@ def test_the_index_of_another_corpus_is_not_taken_for_this_one(store: Store, tmp
 def test_a_folder_that_cannot_be_written_is_named(store: Store, tmp_path: Path) -> None:
     corpus = put_corpus(store, tmp_path, SHOP)
     find_index_folder(store.path).write_text("no folder")
-    with pytest.raises(StoreError, match=r"cannot be written into .*\.bm25: File exists"):
+    with pytest.raises(StoreError, match=r"cannot be written to .*\.bm25: File exists"):
         load_index(store, corpus.hashes)
     gone = CountFiles(tmp_path / "gone", hash_word_rules(), PLAIN)
-    with pytest.raises(StoreError, match=r"cannot be written into .*gone: No such file or directory"):
+    with pytest.raises(StoreError, match=r"cannot be written to .*gone: No such file or directory"):
         list(gone.write_in_processes(batches_of_texts(store, corpus.hashes, 2), 2))
 
 

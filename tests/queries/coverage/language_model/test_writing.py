@@ -145,7 +145,7 @@ def test_the_share_that_people_judge_is_in_force_and_pooled_and_the_rest_withhel
     assert report.without_synthetic is not None
     assert report.without_synthetic.zqc == 2
     assert "4 queries, 1 of them synthetic" in "".join(report.details)
-    assert report.tables[0].rows[-1][0] == "regions, without synthetic queries"
+    assert report.method_tables[0].rows[-1][0] == "regions, without synthetic queries"
     build_pool(project, PoolRequest(["bm25"], 3, 0, 0))
     pooled = {
         row[0] for row in rows_of(project, "SELECT query_id FROM candidate_sources WHERE system = 'bm25'")
