@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from html import escape
+from itertools import zip_longest
 from mimetypes import guess_type
 
 import streamlit as st
@@ -110,11 +111,11 @@ def findings(sentences: Iterable[str]) -> None:
     st.markdown("\n".join(f"- {literal(sentence)}" for sentence in sentences))
 
 
-def metrics(figures: Mapping[str, str]) -> None:
-    """Show a few large figures side by side, each with a label above it."""
+def metrics(figures: Mapping[str, str], *names: str) -> None:
+    """Show a few large figures side by side, each with a label above it; the first have names as help."""
     with st.container(horizontal=True, gap="large"):
-        for label, figure in figures.items():
-            st.metric(label, figure, width="content")
+        for (label, figure), name in zip_longest(figures.items(), names):
+            st.metric(label, figure, help=name, width="content")
 
 
 def download(label: str, content: str | bytes | Callable[[], str], file_name: str) -> None:
@@ -156,6 +157,8 @@ def table(
 ) -> None:
     """Show an HTML table: figures are right-aligned, BarCell and Estimate are drawn as graphics.
 
+    The name of a column is right-aligned if most of its cells are figures.
+
     Parameters
     ----------
     words: whether long cells break into lines, so that the table does not grow wider than the page.
@@ -169,7 +172,7 @@ def table(
     body = "".join(_table_row(row, index == current) for index, row in enumerate(shown_rows))
     head = ""
     for index, column in enumerate(columns):
-        has_figures = bool(shown_rows) and all(is_figure(row[index]) for row in shown_rows)
+        has_figures = 2 * sum(is_figure(row[index]) for row in shown_rows) > len(shown_rows)
         name = column if isinstance(column, Markup) else escape(column)
         head += f'<th scope="col"{_FIGURE_CLASS if has_figures else ""}>{name}</th>'
     st.html(

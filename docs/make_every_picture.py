@@ -193,8 +193,8 @@ VIEWS = (
     View("judges", "/judges", states=("empty", "work")),
     View("query", "/queries?part=All queries", "lead", ONCE, open_query),
     *(
-        View(f"relabel-{part.lower()}", f"/releases?stage=Re-label&quarter={part}", states=ONCE)
-        for part in ("Due", "Others", "Report")
+        View(f"relabel-{part.split()[0].lower()}", f"/releases?stage=Re-label&quarter={part}", states=ONCE)
+        for part in ("Due", "Choose pairs", "Report")
     ),
     View("relabel", "/releases?stage=Re-label", states=("empty", "done")),
     *(

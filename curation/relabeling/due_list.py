@@ -17,7 +17,6 @@ from curation.core.operation import PlainResult
 from curation.core.reports.tables import QueryName, Table
 from curation.core.text import percent, pluralize
 from curation.labeling.rounds.grading_cost import read_pace
-from curation.people.seal_access import SEALED
 from curation.relabeling.calendar import NOT_PLANNED, OPEN, PLANNED, UNFINISHED, Quarter, QuarterWork
 from curation.relabeling.due_sentences import (
     REASONS,
@@ -182,7 +181,7 @@ def make_plan_tables(pairs: Sequence[PlanPair], queries: Sequence[QueryChange]) 
         (
             QueryName(pair.text, pair.query_id, pair.document_id),
             *(pair.document_id, pair.title, pair.how if pair.grade is None else pair.grade),
-            *(pair.judged or "unknown", REASONS.get(pair.reason or pair.part, SEALED)),
+            *(pair.judged or "imported", REASONS[pair.reason or pair.part][1]),
         )
         for pair in pairs
     )
@@ -200,4 +199,4 @@ def make_plan_tables(pairs: Sequence[PlanPair], queries: Sequence[QueryChange]) 
 def list_sealed_sentences(pairs: int) -> list[str]:
     """Return a sentence on the sealed pairs of a list, or no sentence if the list has none."""
     sealed = pluralize(pairs, "pair is", "pairs are")
-    return [f"{sealed} in parts that a release seals, so their grades are not shown."] if pairs else []
+    return [f"{sealed} in parts that a release seals: their grades and reasons are hidden."] if pairs else []

@@ -6,22 +6,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from curation.core.text import pluralize
+from curation.people.seal_access import SEALED
 from curation.relabeling.calendar import DONE, OPEN, UNFINISHED, QuarterWork
 from curation.relabeling.judged_pairs import AGE, DOCUMENT, GUIDE
 from curation.relabeling.pair_selection import CHOSEN, OLDEST, RANDOM
 
 REASONS = {
-    DOCUMENT: "whose document changed",
-    GUIDE: "whose grade's definition in the guide changed",
-    AGE: "not judged for two years",
-    OLDEST: "not judged for the longest time",
-    RANDOM: "by chance to see how much is wrong",
-    CHOSEN: "chosen by a lead",
-    "due": "not judged for two years, by an earlier version",
-    "stale": "that changed or are old, by an earlier version",
-    "control": "that did not change, by an earlier version",
+    DOCUMENT: ("whose document changed", "Document changed"),
+    GUIDE: ("whose grade's definition in the guide changed", "Guide changed"),
+    AGE: ("not judged for two years", "Not judged for two years"),
+    OLDEST: ("not judged for the longest time", "Judged longest ago"),
+    RANDOM: ("by chance to see how much is wrong", "Random check"),
+    CHOSEN: ("chosen by a lead", "Chosen by a lead"),
+    "due": ("not judged for two years, by an earlier version", "Not judged for two years, earlier version"),
+    "stale": ("that changed or are old, by an earlier version", "Changed or old, earlier version"),
+    "control": ("that did not change, by an earlier version", "Not changed, earlier version"),
+    SEALED: ("sealed", "Sealed"),
 }
-"""Why a plan has a pair → the words after a number of pairs, in the order of the sentences."""
+"""Why a plan has a pair → the words after a number of pairs, and a label; in the order of the sentences."""
 
 
 def describe_due(report: Mapping[str, Any], seconds: float | None = None) -> str:
@@ -42,13 +44,14 @@ def describe_due(report: Mapping[str, Any], seconds: float | None = None) -> str
     each = " each" if people > 1 else ""
     minutes = max(1, round(report["judgments"] / people * seconds / 60))
     time = pluralize(minutes, "minute") if minutes < 60 else f"{minutes / 60:.1f} hours"
-    return f"{sentence} About {time}{each} for {pluralize(people, 'person', 'people')}."
+    new = ", new queries' pairs included" if report.get("new_pairs") else ""
+    return f"{sentence} About {time}{each} for {pluralize(people, 'person', 'people')}{new}."
 
 
 def list_reasons(report: Mapping[str, Any]) -> str:
     """Return the numbers of a plan's pairs by reason, such as `16 not judged for two years, 8 by chance`."""
     counts = report.get("reasons") or report["parts"]  # plans of earlier versions have parts
-    return ", ".join(f"{counts[reason]:,} {words}" for reason, words in REASONS.items() if counts.get(reason))
+    return ", ".join(f"{counts[why]:,} {words}" for why, (words, _) in REASONS.items() if counts.get(why))
 
 
 def describe_work(report: Mapping[str, Any], work: QuarterWork) -> str:

@@ -69,4 +69,4 @@ class ChosenRequest:
         (), "Annotators", "Annotators of the round, separated by commas.", is_comma_separated=True
     )
     overlap: int = option(2, "People for each pair", "How many annotators judge each pair.", minimum=1)
-    reason: str | None = option(None, "Why these pairs are judged again", "Why these pairs are judged again.")
+    reason: str | None = option(None, "Reason", "Why these pairs are judged again.")

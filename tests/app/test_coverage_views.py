@@ -66,9 +66,11 @@ def test_gaps_are_listed_and_tasks_are_opened(project: Store) -> None:
     shown = " ".join(one.value for one in page.markdown)
     assert all(ui.literal(gap.label) in shown for gap in gaps_of(project))
     assert not page.metric, "the measures of the method have a part of their own"
-    assert {one.label: one.value for one in opened("queries", LEE, "Method").metric}[
-        "ZQC: regions without"
-    ] == ("2 of 3")
+    method = opened("queries", LEE, "Method")
+    figures = {one.label: one.value for one in method.metric}
+    assert figures["Regions without a query"] == "2 of 3"
+    assert figures["Searches in regions with a query"] == "no log imported"
+    assert "rules agree" in html(method)
     assert page.multiselect[0].value == ["anna", "ben"]
     page.multiselect[0].set_value([])
     page = press(page, "Open the tasks")

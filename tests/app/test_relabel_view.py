@@ -48,7 +48,7 @@ def test_what_is_due_is_shown_with_the_text_difference_as_text(project: Store, t
     sentence = read_due(project).sentence
     assert sentence.startswith("4 of 30 pairs should be judged again this quarter: 1 whose document changed,")
     assert sentence in html(page)
-    page = run(page_at("releases", LEE, stage="Re-label", quarter="Due", why="whose document changed"))
+    page = run(page_at("releases", LEE, stage="Re-label", quarter="Due", why="Document changed"))
     shown = html(page)
     assert SCRIPT not in shown
     assert "<ins>&lt;script&gt;window.hacked=1&lt;/script&gt;</ins>" in shown
@@ -83,10 +83,12 @@ def test_one_quarter_is_open_at_a_time_and_its_report_says_what_had_changed(proj
 
 @pytest.mark.slow
 def test_a_lead_has_a_slice_judged_again_for_a_reason(project: Store) -> None:
-    page = opened("Others")
+    page = opened("Choose pairs")
+    assert "Filter to choose pairs." in html(page)
+    assert button(page, "Open the round").disabled
     page = next(one for one in page.multiselect if one.label == "Grades").set_value([3]).run()
-    again = button(page, "Judge 6 pairs again now")
-    assert again.disabled, "a reason is missing"
-    next(one for one in page.text_input if one.label.startswith("Why")).set_value("3 was unclear").run()
-    page = button(page, "Judge 6 pairs again now").click().run()
+    assert "6 pairs match." in html(page)
+    assert button(page, "Open the round").disabled, "a reason is missing"
+    next(one for one in page.text_input if one.label == "Reason").set_value("3 was unclear").run()
+    page = button(page, "Open the round").click().run()
     assert f"Opened {this_quarter()}.1 as the round" in html(page)

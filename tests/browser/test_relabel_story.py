@@ -154,7 +154,7 @@ class Heard:
 
 
 def plan_and_open(page: Page) -> None:
-    page.get_by_text("Another size").click()
+    page.get_by_text("Change the size").click()
     slider = page.get_by_role("slider")
     slider.focus()
     slider.press("End")  # 20 %
@@ -244,7 +244,7 @@ def test_a_lead_opens_a_quarter_an_annotator_grades_blind_and_the_lead_freezes_a
     page.goto(f"{served.url}/releases?stage=Re-label")
     due = "6 of 40 pairs should be judged again this quarter: 4 whose document changed, 2 by chance"
     expect(page.get_by_text(due)).to_be_visible()
-    page.goto(f"{served.url}/releases?stage=Re-label&why=whose document changed")
+    page.goto(f"{served.url}/releases?stage=Re-label&why=Document changed")
     expect(page.locator(".gs-difference del").first).to_be_visible()
     settled(page)
     passes_in_both_schemes(page, "text difference")

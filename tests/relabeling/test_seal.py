@@ -98,7 +98,7 @@ def test_no_grade_of_a_sealed_pair_is_named_and_all_are_counted(relabeled: Relab
 
     for command in (SHOW, DUE):
         told = invoke(relabeled.command(*command)).stdout
-        assert "pairs are in parts that a release seals, so their grades are not shown." in told
+        assert "pairs are in parts that a release seals: their grades and reasons are hidden." in told
 
 
 def test_what_is_listed_does_not_tell_how_the_votes_of_a_sealed_pair_fell(relabeled: Relabeled) -> None:

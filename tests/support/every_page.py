@@ -57,7 +57,7 @@ HEADINGS = {
     "/agreement?round=gulls": "Agreement",
     **{f"/write?part={part}": "Write" for part in ("Answers", "Decide", "Tasks")},
     **{f"/queries?part={part}": "Queries" for part in ("Pool", "Coverage")},
-    **{f"/releases?stage=Re-label&quarter={part}": "Releases" for part in ("Due", "Plan", "Report")},
+    **{f"/releases?stage=Re-label&quarter={part}": "Releases" for part in ("Due", "Choose pairs", "Report")},
     "/label?show=consistency": "My consistency",
     "/query?id=q0": "gulls 0",
     "/query?id=q0&shown=Releases": "gulls 0",

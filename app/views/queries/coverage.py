@@ -54,6 +54,7 @@ def read_cached_state(store: Store, fingerprint: str) -> CoverageState | None:
 
 def _show_gaps(context: PageContext, state: CoverageState) -> None:
     ui.verdict(f"{len(state.gaps):,}", "regions without a query", state.sentence)
+    ui.note("A region is a cluster of similar documents.")
     title = "Regions and their documents, by number of queries"
     show_drawing(draw_bars(title, title, ("share of the regions", "share of the documents"), state.shares))
     left, right = st.columns([3, 2], gap="large")
@@ -68,14 +69,14 @@ def _show_gaps(context: PageContext, state: CoverageState) -> None:
 
 def _show_method(context: PageContext, state: CoverageState) -> None:
     regions = state.regions
-    ui.metrics(
-        {
-            "MSC: regions with a query": percent(regions.msc),
-            "ZQC: regions without": f"{regions.zqc:,} of {regions.clusters:,}",
-            "SCC: documents in regions with 5 queries": percent(regions.scc),
-            "Searches in regions with a query": percent(regions.msc_by_traffic),
-        }
-    )
+    has_log = all(cluster.searches is not None for cluster in state.clusters)
+    figures = {
+        "Regions with a query": percent(regions.msc),
+        "Regions without a query": f"{regions.zqc:,} of {regions.clusters:,}",
+        "Documents in regions with 5 or more queries": percent(regions.scc),
+        "Searches in regions with a query": percent(regions.msc_by_traffic) if has_log else "no log imported",
+    }
+    ui.metrics(figures, "MSC", "ZQC", "SCC")
     small_count = len(state.clusters) - regions.clusters
     ui.note(
         f"{pluralize(regions.documents, 'document')} in {pluralize(regions.clusters, 'region')}; "

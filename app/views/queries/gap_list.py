@@ -14,6 +14,7 @@ from curation.queries.coverage.writing import task_progress
 from curation.queries.coverage.writing.tasks import open_tasks
 
 SHOWN_AT_ONCE, MAX_SHOWN = 10, 50
+DISMISS_HELP = "Hides this region from the gaps. Undo it below the list, under No topics."
 
 
 def show(context: PageContext, state: CoverageState) -> None:
@@ -51,7 +52,7 @@ def _show_gap(context: PageContext, gap: CoverageGap, open_tasks_count: int) -> 
         with st.container(horizontal=True):
             if st.button("Write a query", key=f"write {gap.number} {form.key}"):
                 acts.do(form, lambda: open_tasks(context.store, 1, [by], 0, author=by, region=gap.number))
-            if st.button("Not a topic", key=f"dismiss {gap.number} {form.key}"):
+            if st.button("Not a topic", key=f"dismiss {gap.number} {form.key}", help=DISMISS_HELP):
                 acts.do(form, lambda: dismiss_region(context.store, gap.number, author=by))
             with st.popover("Rename"):
                 name = st.text_input(

@@ -20,7 +20,7 @@ from curation.relabeling.stored_plans import list_plans
 from curation.store import utc_now
 
 OPEN_SECTION_COUNT = 2
-PARTS = ("Due", "Others", "Report")
+PARTS = ("Due", "Choose pairs", "Report")
 JOBS = (relabel_due.PLAN_JOB, relabel_due.OPEN_ROUND_JOB)
 
 
@@ -40,7 +40,7 @@ def show(context: PageContext) -> None:
     part = ui.choose_part("Part", PARTS, "quarter")
     if part == "Report":
         _show_report(context)
-    elif part == "Others":
+    elif part == "Choose pairs":
         relabel_again.show(context)
     else:
         relabel_due.show(context, due)
@@ -50,9 +50,7 @@ def _show_report(context: PageContext) -> None:
     with context.store.reading() as cursor:
         names = [plan.quarter for plan in reversed(list_plans(cursor)) if plan.round_id is not None]
     if not names:
-        st.info(
-            "No re-labeling has been opened yet. Its report appears here once people have judged its pairs."
-        )
+        st.info("No re-labeling has been opened yet. Its report appears here once people judge.")
         return
     name = st.selectbox("Re-labeling", names, width=320)
     report = figures_of(context.store).now(make_drift_report, name)

@@ -1,4 +1,4 @@
-"""Re-label, Others: the form that has a slice of the gold set judged again now, for a reason."""
+"""Re-label, Choose pairs: the form that has a slice of the gold set judged again now, for a reason."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ from curation.relabeling.request import ChosenRequest
 
 
 def show(context: PageContext) -> None:
-    ui.note(
-        "Have other pairs judged again now, for a reason. They get a round and a report of their own; the "
-        "quarter's list and its random part stay as they are."
-    )
+    ui.note("Have pairs judged again now, in a round of their own. The quarter's list stays as it is.")
     with context.store.reading() as cursor:
         tags, people = read_known_tags(cursor), [person.name for person in list_annotators(cursor)]
         grades = current_guide(cursor).values
@@ -41,14 +38,13 @@ def show_form(context: PageContext, filters: Sequence[str]) -> None:
     form = context.acts.form("judge again")
     if form.result:
         ui.confirmation(form.result.sentences[0])
-    if not filters:
-        return
     with context.store.reading() as cursor:
-        pairs, people = find_slice(cursor, filters), list_eligible_annotators(cursor)
+        pairs, people = find_slice(cursor, filters) if filters else [], list_eligible_annotators(cursor)
+    count = pluralize(len(pairs), "pair matches", "pairs match")
+    ui.note(f"{count}." if filters else "Filter to choose pairs.")
     start = ChosenRequest(tuple(filters), tuple(select_default_names(people)))
     fields = Form(ChosenRequest, start, form.key, {"annotators": [person.name for person in people]})
     fields.ask("annotators", "overlap", "reason")
-    request = fields.request()
-    label = f"Judge {pluralize(len(pairs), 'pair')} again now"
-    if st.button(label, type="primary", disabled=not (pairs and request.reason), key=f"again {form.key}"):
+    request, key = fields.request(), f"again {form.key}"
+    if st.button("Open the round", type="primary", disabled=not (pairs and request.reason), key=key):
         context.acts.do(form, lambda: judge_again(context.store, request, author=context.acts.by))

@@ -11,7 +11,6 @@ from curation.core.errors import NotFoundError
 from curation.core.text import percent, pluralize
 from curation.ingest.stored_runs import read_stored_runs
 from curation.people.annotators import list_eligible_annotators, select_default_names
-from curation.people.seal_access import SEALED
 from curation.pooling.request import SYSTEMS
 from curation.relabeling.calendar import NOT_PLANNED, PLANNED
 from curation.relabeling.due_list import DueList, make_plan_tables
@@ -27,7 +26,7 @@ from curation.store.documents import snapshot_versions
 MAX_ROWS = 50
 """Maximum number of rows of a table; the command line shows all rows."""
 PLAN_JOB, OPEN_ROUND_JOB = "plan re-labeling", "relabel"
-ALL = "all pairs"
+ALL = "All pairs"
 
 
 def show(context: PageContext, due: DueList) -> None:
@@ -53,7 +52,7 @@ def _offer_opening(context: PageContext, due: DueList) -> None:
     left, right = st.columns(2)
     with left.expander("More options of the round"):
         form.ask_rest()
-    with right.expander("Another size"):
+    with right.expander("Change the size"):
         _ask_plan(context)
     request = form.request()
     label = "Preview the round" if request.dry_run else "Open the round"
@@ -73,9 +72,8 @@ def _ask_plan(context: PageContext) -> None:
 
 
 def _show_pairs(context: PageContext, due: DueList) -> None:
-    reasons = {ALL: ALL} | {
-        REASONS.get(pair.reason or pair.part, SEALED): pair.reason or pair.part for pair in due.pairs
-    }
+    found = [pair.reason or pair.part for pair in due.pairs]
+    reasons = {ALL: ALL} | {REASONS[reason][1]: reason for reason in found}
     reason = reasons[ui.choose_part("Pairs", reasons, "why")]
     pairs = [pair for pair in due.pairs if reason in (ALL, pair.reason or pair.part)]
     tables = make_plan_tables(pairs, due.queries if reason == ALL else ())

@@ -20,6 +20,7 @@ from curation.queries.coverage.partitions import Partitions
 
 MAX_IDS_SHOWN = 10
 ANY_RULE = "any of these"
+MEASURES = ("Regions with a query", "Documents in regions with 5 or more queries", "Regions without a query")
 
 
 class Span(NamedTuple):
@@ -33,7 +34,7 @@ class Span(NamedTuple):
         if self.low is None or self.high is None:
             return "–"
         low, high = format(self.low, number_format), format(self.high, number_format)
-        return low if low == high else f"{low} to {high}"
+        return (low if low == high else f"{low} to {high}").replace("%", "\u00a0%")
 
 
 class RuleFigures(NamedTuple):
@@ -123,16 +124,18 @@ def find_documents_outside(coverage_map: CoverageMap) -> DocumentsOutside:
 def build_reliability_section(rule: str, rules: Sequence[RuleFigures], outside: DocumentsOutside) -> Section:
     """Show how far the measures depend on the rule for C(q) and the seed, and the documents in no region."""
     ids = ", ".join(map(isolate, outside.ids)) + (", …" if outside.documents > MAX_IDS_SHOWN else "")
-    rows = tuple((row.rule, row.msc.text(), row.scc.text(), row.zqc.text(",.0f")) for row in rules)
+    rows = tuple((row.rule, row.msc.text(".0%"), row.scc.text(".0%"), row.zqc.text(",.0f")) for row in rules)
     _, msc, scc, zqc = rows[-1]
+    if len({row[1:] for row in rows}) == 1:
+        rows = ((f"All {len(rows) - 1} rules agree", msc, scc, zqc),)
     caption = "Coverage by the rule that assigns clusters to a query: lowest and highest value over seeds"
     return Section(
         "Reliability of these figures",
-        f"A query is about the clusters of {rule}. With other rules and seeds, MSC, the share of regions "
-        f"with a query, is {msc}; SCC, the share of documents in regions with {MIN_FOR_SCC} queries, is "
-        f"{scc}; and ZQC, the number of regions without a query, is {zqc}.\n"
+        f"A query is about the clusters of {rule}. With other rules and seeds, {msc} of the regions have a "
+        f"query, {scc} of the documents are in regions with {MIN_FOR_SCC} or more queries, and the number "
+        f"of regions without a query is {zqc}.\n"
         f"Documents in no region: {outside.documents:,} ({percent(outside.share)}). {ids}",
-        tables=(Table(caption, ("clusters of", "MSC", "SCC", "ZQC"), rows, words=True),),
+        tables=(Table(caption, ("Clusters of", *MEASURES), rows, words=True),),
     )
 
 

@@ -44,7 +44,7 @@ def test_the_figures_are_given_by_each_rule_and_their_range_over_all(project: St
     assert [one.rule for one in each] == [rule.name for rule in ALTERNATIVES]
     assert [one.zqc for one in each] == [(2, 2), (1, 1), (1, 1), (1, 1)]
     assert (every.msc, every.zqc) == ((1 / 3, 2 / 3), (1, 2))
-    assert report.method_tables[1].rows[-1][1] == "0.33 to 0.67"
+    assert report.method_tables[1].rows[-1][1] == "33\u00a0% to 67\u00a0%"
     assert "Documents in no region: 0 (0\u00a0%). " in report.details
 
 
