@@ -158,7 +158,7 @@ export class Loop {
   // Only what is committed can be changed, so the list waits for what is on its way.
   async fillHistory(focus = true) {
     const { answers } = this.nouns;
-    if (this.outbox.waiting.length) return this.history.wait(`Waiting until your last ${answers} are saved…`);
+    if (this.outbox.waiting.length) return this.history.wait(`Waiting for your last ${answers} to be saved…`);
     const filling = this.filling = {}; // what is asked for later replaces it
     if (focus || !this.listed) this.history.wait(`Loading your ${answers}…`);
     try {

@@ -16,7 +16,7 @@ from curation.people.accounts import list_usable_accounts
 from curation.people.invitations import make_invitation_link
 
 BY_LINK = """\
-No lead can sign in yet. Open this link to create the first account. It works once, until you stop the app:
+No lead can sign in yet. Open this link to create the first account. It works once, while the app runs:
   {link}
 If people use another address for the app, replace {address} in the link with that address."""
 BY_COMMAND = "No lead can sign in yet. Make a lead: goldgrade people add NAME --role lead --email ADDRESS"

@@ -25,7 +25,7 @@ class EvaluableRelease(NamedTuple):
     facets: the names of all facets.
     scale: the grades of the scale, ascending.
     queries: part → its number of queries.
-    mark: the mark of a release that was frozen against the gate; None for other releases.
+    mark: the mark of a release that was frozen despite the gate; None for other releases.
     """
 
     row: ReleaseRow

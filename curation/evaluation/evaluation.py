@@ -67,7 +67,7 @@ class Evaluation:
     pool_unjudged: the unjudged share of the pairs that pools proposed for the queries; None without a pool.
     coverage: the release's coverage; None without a coverage map.
     summaries: figures over the strata of each facet of the coverage map that was asked for.
-    mark: the mark of a release that was frozen against the gate; None for other releases.
+    mark: the mark of a release that was frozen despite the gate; None for other releases.
     apart: the number of queries that are evaluated apart: synthetic queries, or all queries but these.
     context: system → recall of evidence against words of context, for the system's first run; empty without
         evidence, and if a sealed part was evaluated.
@@ -160,7 +160,7 @@ class AnswerEvaluation:
     unanswerable: the number of other queries with the tag `unanswerable`.
     query_ids: the evaluated queries; None if a sealed part was evaluated.
     sealed_count: the count of sealed evaluations of these parts; None if no part is sealed.
-    mark: the mark of a release that was frozen against the gate; None for other releases.
+    mark: the mark of a release that was frozen despite the gate; None for other releases.
     judged: scores of nuggets by a judge, corrected by people's grades.
     """
 

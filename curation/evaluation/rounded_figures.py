@@ -60,7 +60,7 @@ class HeadlineEvaluation:
     Attributes
     ----------
     rows: the figure of each system.
-    mark: the mark of a release that was frozen against the gate; None for other releases.
+    mark: the mark of a release that was frozen despite the gate; None for other releases.
     """
 
     release: str

@@ -119,7 +119,7 @@ def _read_orders(cursor: Cursor, engine: Engine, count: int, seed: int) -> store
 
 
 def _request_order(client: EngineClient, query: Query, count: int, seed: int) -> EngineList:
-    """Request the engine's documents in a random order by seed and query."""
+    """Request the engine's documents in a random order determined by the seed and the query."""
     order_seed = int(digest("random order", seed, query.query_id)[:7], 16)
     return client.request_random_list(order_seed, count + REACH)
 

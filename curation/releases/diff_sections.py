@@ -23,7 +23,7 @@ LIMIT = 50
 
 
 def make_title(diff: Diff) -> str:
-    """Return a title with the names of both releases, marked if they were frozen against the gate."""
+    """Return a title with the names of both releases, marked if they were frozen despite the gate."""
     old, new = (mark_name(release.name, release.mark) for release in (diff.old, diff.new))
     return f"From release {old} to {new}"
 

@@ -95,7 +95,7 @@ class FrozenRelease:
 
     @property
     def mark(self) -> str | None:
-        """Return the warning mark of a release that was frozen against the gate; None for other releases."""
+        """Return the warning mark of a release that was frozen despite the gate; None for other releases."""
         return describe_override(self.header)
 
 

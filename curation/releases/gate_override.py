@@ -9,12 +9,12 @@ from curation.releases.release_rows import list_releases
 from curation.store import Cursor
 from curation.store.release_parts import read_part
 
-MARK = "frozen against the gate"
+MARK = "frozen despite the gate"
 """The mark beside the name of a release whose labels miss the agreement that the project demands."""
 
 
 def describe_override(header: Mapping[str, Any]) -> str | None:
-    """Return the warning mark of a release that was frozen against the gate; None for other releases.
+    """Return the warning mark of a release that was frozen despite the gate; None for other releases.
 
     Every text with the release's name shows the mark: `mark_name` next to the name, and
     `warn_of_override` above the release's figures.
@@ -37,14 +37,14 @@ def mark_name(name: str, mark: str | None) -> str:
 
 
 def warn_of_override(name: str, mark: str | None) -> list[str]:
-    """Return a warning about the figures of a release frozen against the gate; empty for other releases."""
+    """Return a warning about the figures of a release frozen despite the gate; empty for other releases."""
     if not mark:
         return []
     return [f"{name} was {mark}. Its grades do not meet the project's agreement threshold."]
 
 
 def read_overrides(cursor: Cursor) -> dict[str, str]:
-    """Map the names of releases that were frozen against the gate to their warning marks."""
+    """Map the names of releases that were frozen despite the gate to their warning marks."""
     overrides = {}
     for row in list_releases(cursor):
         try:

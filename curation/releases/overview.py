@@ -33,8 +33,8 @@ class ShownRelease:
     sealed: parts whose grades people get only for a reason.
     changed: number of grades on another version of their document, which are kept and marked.
     half_judged: number of grades with fewer opinions than were planned.
-    override: the number of the person who froze against the gate, and the reason; None for other releases.
-    mark: the mark of a release that was frozen against the gate.
+    override: the number of the person who froze despite the gate, and the reason; None for other releases.
+    mark: the mark of a release that was frozen despite the gate.
     openings: how often somebody opened the seal.
     log: the openings, oldest first.
     sealed_evaluations: the evaluations on sealed parts, with refused requests, oldest first.
@@ -128,7 +128,7 @@ def read_overview(store: Store, name: str) -> ShownRelease:
 
 
 def explain_override(shown_release: ShownRelease) -> list[str]:
-    """Return sentences about a freeze against the gate, with person and reason; else []."""
+    """Return sentences about a freeze despite the gate, with person and reason; else []."""
     if not (shown_release.mark and shown_release.override):
         return []
     number, reason = shown_release.override["by"], shown_release.override["reason"]

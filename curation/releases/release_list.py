@@ -20,7 +20,7 @@ class ListedRelease(NamedTuple):
     grades: number of grades; None if the manifest was altered.
     openings: how often somebody opened the seal of the release, under any of its names.
     sealed_evaluations: number of evaluations on its sealed parts, with refused requests, under any name.
-    mark: the mark of a release that was frozen against the gate.
+    mark: the mark of a release that was frozen despite the gate.
     """
 
     name: str

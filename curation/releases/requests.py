@@ -37,7 +37,7 @@ class FreezeRequest:
     )
     override: str | None = option(
         None,
-        "Reason to freeze against the gate",
+        "Reason to freeze despite the gate",
         "Reason to freeze below the agreement gate. The release keeps the reason.",
         unset="refuse",
     )

@@ -100,7 +100,7 @@ def test_a_release_that_was_frozen_against_the_gate_says_so_above_its_figures(pr
     freeze_against_the_gate(project, "v2")
     page = opened(VERA)
     assert page.selectbox[0].options == ["v2", "v1"]
-    assert page.warning[0].value.startswith("v2 was frozen against the gate")
+    assert page.warning[0].value.startswith("v2 was frozen despite the gate")
     assert not page.selectbox[0].select("v1").run().warning
 
 

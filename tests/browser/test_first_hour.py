@@ -195,7 +195,7 @@ def release(lead: Leading) -> None:
     lead.press("Use this split", "This is the current split.")
     lead.choose("Freeze")
     lead.fill("Release name", "v1")
-    lead.fill("Reason to freeze against the gate", "A trial")
+    lead.fill("Reason to freeze despite the gate", "A trial")
     lead.press("Freeze the release", "Froze v1")
 
 

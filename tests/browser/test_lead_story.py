@@ -132,7 +132,7 @@ def release(lead: Leading) -> None:
     lead.press("Use this split", "This is the current split.")
     lead.choose("Freeze")
     lead.fill("Release name", "v1")
-    lead.fill("Reason to freeze against the gate", OVERRIDE)
+    lead.fill("Reason to freeze despite the gate", OVERRIDE)
     lead.press("Freeze the release", "Froze v1: 7 queries, 135 grades")
     lead.press("Open v1", "Frozen on")
     lead.press("Verify every line", "v1 is intact")

@@ -258,7 +258,7 @@ def test_a_lead_opens_a_quarter_an_annotator_grades_blind_and_the_lead_freezes_a
     page.goto(f"{served.url}/releases?stage=Freeze")
     page.get_by_label("Release name", exact=True).fill("v2")
     page.get_by_role("checkbox", name="Keep grades of a different version").check(force=True)
-    page.get_by_role("textbox", name="Reason to freeze against the gate").fill("one person a pair")
+    page.get_by_role("textbox", name="Reason to freeze despite the gate").fill("one person a pair")
     page.get_by_role("button", name="Freeze the release").click()
     expect(page.get_by_text(re.compile("Froze v2: 4 queries, 40 grades"))).to_be_visible()
     page.get_by_role("button", name="Open v2").click()

@@ -212,7 +212,7 @@ def test_the_history_waits_for_what_is_not_saved_and_loses_none_of_it(
     context.route("**/api/judgments", lambda route: route.abort())
     pressed = [(otto.press(key), key) for key in "13"]
     otto.page.keyboard.press("h")
-    expect(otto.root.locator(".history .why")).to_contain_text("Waiting until your last answers are saved")
+    expect(otto.root.locator(".history .why")).to_contain_text("Waiting for your last answers to be saved")
     context.unroute("**/api/judgments")
     expect(otto.root.locator(".history .line")).to_have_count(2)
     otto.page.keyboard.press("Escape")

@@ -130,7 +130,7 @@ def test_known_limits_follow_from_the_content(drawn: FrozenRelease) -> None:
         "All judgments were imported",
         "4 of 12 candidate pairs (33.3%) have no grade",
         "not known to be irrelevant",
-        "It was frozen against the gate: ordinal alpha is unknown.",
+        "It was frozen despite the gate: ordinal alpha is unknown.",
     ):
         assert limit in limits
     assert "no sample" not in limits

@@ -1,4 +1,4 @@
-"""A release that was frozen against the gate says so wherever it is named."""
+"""A release that was frozen despite the gate says so wherever it is named."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def _show_checks(round_quality: round_findings.RoundQuality) -> None:
         prefix = f"{annotator}: " if annotator and not finding.sentence.startswith(annotator) else ""
         st.warning(ui.literal(f"{prefix}{finding.sentence}"), icon=":material/visibility:")
     ui.note(round_quality.conclusion)
-    with st.expander("Checks of this round"):
+    with st.expander("What was checked in this round"):
         ui.tables(round_findings.make_unchecked_table(round_quality))
         labels = round_findings.CHECKS | {signal.name: signal.label for signal in ROUND_SIGNALS}
         ui.sentences(*(f"{name.capitalize()}: {label}." for name, label in labels.items()))

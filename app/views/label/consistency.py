@@ -100,7 +100,7 @@ def _make_row(difference: Difference, names: dict[int, str]) -> tuple[object, ..
     own_grade = "Cannot tell"
     if difference.mine is not None:
         own_grade = names.get(difference.mine, str(difference.mine))
-    consensus = "No grade can be given"
+    consensus = "The document cannot be graded"
     if difference.consensus is not None:
         consensus = names.get(difference.consensus, str(difference.consensus))
     return difference.query, difference.title, own_grade, consensus, difference.how, difference.reason or ""

@@ -79,7 +79,7 @@ def _show_other_version(editor: GuideEditor, stored: GuideDraft) -> None:
     if st.button("Load the saved text", type="primary"):
         editor.load(stored)
         st.rerun()
-    with st.expander("The text in this window"):
+    with st.expander("Your text in this browser window"):
         st.code(editor.unsaved_source, language=None, wrap_lines=True)
 
 
@@ -102,7 +102,7 @@ def _show_actions(store: Store, acts: Acts, editor: GuideEditor, others: Sequenc
 
 def _discard(store: Store, acts: Acts) -> str:
     discard_draft(store, acts.by)
-    return "The draft is discarded. The current guide is unchanged."
+    return "The draft has been discarded. The current guide is unchanged."
 
 
 def _show_form(editor: GuideEditor) -> None:

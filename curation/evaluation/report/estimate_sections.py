@@ -57,8 +57,9 @@ def _describe_worth(system: JudgedSystem) -> list[str]:
     """Say for each measure how many queries people would have to grade for an equally narrow interval without
     the judge."""
     return [
-        f"{system.name}, {measure}: people's grades of {pluralize(figure.sampled, 'query', 'queries')} with "
-        f"the judge are worth {figure.sampled + figure.saved:,.0f} queries without the judge."
+        f"{system.name}, {measure}: with the judge, people's grades of "
+        f"{pluralize(figure.sampled, 'query', 'queries')} are worth as much as people's grades of "
+        f"{figure.sampled + figure.saved:,.0f} queries without the judge."
         for measure, figure in system.overall.items()
         if figure.saved is not None
     ]

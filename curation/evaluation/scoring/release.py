@@ -75,7 +75,7 @@ class EvaluatedRelease:
 
     @property
     def mark(self) -> str | None:
-        """Return the mark of a release frozen against the gate; None for other releases."""
+        """Return the mark of a release frozen despite the gate; None for other releases."""
         return self.frozen.mark if self.frozen else None
 
     @property

@@ -56,7 +56,7 @@ class NewestRelease(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the name of the release, with a warning if it was frozen against the gate."""
+        """Return the name of the release, with a warning if it was frozen despite the gate."""
         return mark_name(self.row.name, self.gate_override)
 
 

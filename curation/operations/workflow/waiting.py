@@ -22,7 +22,7 @@ ORDER BY j.written DESC
 
 
 def read_waiting(cursor: Cursor) -> list[Stage]:
-    """Read what waits for a lead, as stages with their actions; empty if nothing does."""
+    """Read what is waiting for a lead, as stages with their actions; empty if nothing does."""
     texts = [*_read_questions(cursor), *_read_flags(cursor), *_read_invitations(cursor)]
     return [Stage(name, "needs attention", line, action) for name, line, action in texts]
 

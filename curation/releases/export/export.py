@@ -55,7 +55,7 @@ class Exported:
     rows: file → number of rows, for formats that make a row from several grades.
     left_out: reason → number.
     files: file → {sha256, bytes}, without the manifest.
-    mark: the mark of a release that was frozen against the gate.
+    mark: the mark of a release that was frozen despite the gate.
     """
 
     name: str

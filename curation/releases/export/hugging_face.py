@@ -1,4 +1,4 @@
-"""The export format hf: Parquet files for `datasets.load_dataset` and MTEB's retrieval loader.
+"""The hf export format: Parquet files for `datasets.load_dataset` and MTEB's retrieval loader.
 
 The folder has three configs: `corpus` and `queries` with one split each, and `default` with a split for each
 part. MTEB looks for qrels under the name `default`.

@@ -6,7 +6,7 @@ people, rounds and files are left out, because they would differ where the label
 significant digits.
 
 With a consensus rule other than majority, the release names the rule, with its settings, its inputs and the
-annotators' estimated errors, and each grade has a confidence. A release that was frozen against the gate
+annotators' estimated errors, and each grade has a confidence. A release that was frozen despite the gate
 contains the person (by number), the reason, and the missed agreement figures.
 
 If a random sample of a pool was judged, the part 'pool_sample' has the documents of each query by rank band:

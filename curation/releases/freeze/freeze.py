@@ -63,7 +63,7 @@ class Frozen:
     left_out: reason → number.
     left_out_documents: reason → ids of the documents whose pairs were left out.
     gate: the agreement against the demand of the project.
-    override: the person who froze against the gate and the reason; None if the gate was open.
+    override: the person who froze despite the gate and the reason; None if the gate was open.
     parent: id of the release before the last re-labeling; None without a re-labeling.
     coverage: a sentence about the coverage map in the release; None if the project never had a map.
     checks: the checklist at the time of the freeze.
@@ -118,7 +118,7 @@ class Frozen:
             )
         if self.override is not None:
             reason = self.override.reason
-            remarks.append(f"The release was frozen against the gate, for this reason: “{reason}”.")
+            remarks.append(f"The release was frozen despite the gate, for this reason: “{reason}”.")
         return [*remarks, *describe_left_out(self.left_out)]
 
     @property
@@ -158,7 +158,7 @@ def freeze(
 ) -> Frozen:
     """Freeze queries, grades, split and corpus as a release with a name.
 
-    A reason to freeze against the gate has no effect if the labels pass the gate. Otherwise the release
+    A reason to freeze despite the gate has no effect if the labels pass the gate. Otherwise the release
     contains the reason, with the number of the actor.
 
     Raises

@@ -393,7 +393,7 @@ def test_an_override_is_recorded_with_its_reason_and_carried_by_the_release(tmp_
     strangers(store)
     add_names(store, "zoe", role="lead")
     frozen = freeze(store, "v1", actor="zoe", override=" a draft, to look at ")
-    said = "The release was frozen against the gate, for this reason: “a draft, to look at”."
+    said = "The release was frozen despite the gate, for this reason: “a draft, to look at”."
     assert said in frozen.sentences
     told = rows(store, frozen.release_id, "release")[0]["override"]
     assert told["by"] == "somebody who judged nothing of this release"
