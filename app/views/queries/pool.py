@@ -16,9 +16,10 @@ from curation.core.text import pluralize
 from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.stored_runs import read_stored_runs
 from curation.labeling.consensus.consensus import read_relevance
-from curation.labeling.rounds.candidates import choose_candidates, read_candidates
+from curation.labeling.rounds.candidates import count_new_candidates
 from curation.labeling.rounds.create_round import explain_no_round
 from curation.labeling.rounds.grading_cost import forecast_pool
+from curation.operations.jobs.figures import figures_of
 from curation.operations.workflow.judging import OPEN
 from curation.operations.workflow.stage import Action
 from curation.pooling.contributions import build_contribution_table, compute_contributions
@@ -40,7 +41,6 @@ def show(context: PageContext) -> None:
     with context.store.reading() as cursor:
         pool, problem = find_last_pool(cursor), explain_no_round(cursor)
         queries = len(read_active_queries(cursor))
-        unshown = choose_candidates(*read_candidates(cursor), again=False).candidates if pool else []
     if pool is None:
         context.show_result("pool")
         if queries:
@@ -52,7 +52,8 @@ def show(context: PageContext) -> None:
         return
     left, right = st.columns([3, 2], gap="large")
     with left:
-        pairs, left_over = pool.report["candidates"], pluralize(len(unshown), "pair is", "pairs are")
+        unshown = figures_of(context.store).now(count_new_candidates)
+        pairs, left_over = pool.report["candidates"], pluralize(unshown, "pair is", "pairs are")
         ui.heading(f"{pairs:,} candidates for {pluralize(pool.report['queries'], 'query', 'queries')}")
         ui.note(f"{left_over} left for a new round; the others are judged, in a round or left out.")
         if problem is None and unshown:

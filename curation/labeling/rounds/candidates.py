@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from curation.ingest.filters import find_outside_pairs
 from curation.ingest.importers.queries import read_active_queries
-from curation.store import Cursor, fetch
+from curation.store import Cursor, Store, fetch
 from curation.store.documents import VERSION, current_snapshot
 
 OUTSIDE_FILTER = "the document does not match the query's filter"
@@ -122,6 +122,11 @@ def choose_candidates(rows: Sequence[CandidateRow], active: set[str], again: boo
         else:
             chosen.append(Candidate(row.query_id, row.document_id, row.content_hash))
     return Selection(chosen, {"again": again}, dict(left_out))
+
+
+def count_new_candidates(store: Store) -> int:
+    """Count the pairs of all pools that a new round would show. Every candidate's text is read for this."""
+    return len(choose_candidates(*store.read(read_candidates), again=False).candidates)
 
 
 def _find_representatives(rows: Sequence[CandidateRow]) -> dict[tuple[str, str], str]:

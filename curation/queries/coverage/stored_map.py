@@ -170,11 +170,7 @@ def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_L
     """
     name = " ".join(name.split())
     with store.transaction(appends=True) as cursor:
-        require_author(cursor, author, "lead")
-        map_id = read_current_map_id(cursor)
-        names = _current_names(cursor, map_id)
-        if number not in names:
-            raise NotFoundError(f"The coverage map has no cluster {number}; expected 0 to {len(names) - 1}.")
+        map_id, names = _find_cluster(cursor, number, author)
         _check_name(name, {given: cluster for cluster, given in names.items() if cluster != number})
         revisions = [row.revision for row in read_cluster_names(cursor, map_id) if row.number == number]
         row = ClusterName(number, max(revisions, default=-1) + 1, name, author, utc_now())
@@ -196,11 +192,7 @@ def dismiss_region(
     RefusedError: there is no current map, or the author is not a lead.
     """
     with store.transaction(appends=True) as cursor:
-        require_author(cursor, author, "lead")
-        map_id = read_current_map_id(cursor)
-        names = _current_names(cursor, map_id)
-        if number not in names:
-            raise NotFoundError(f"The coverage map has no cluster {number}; expected 0 to {len(names) - 1}.")
+        map_id, names = _find_cluster(cursor, number, author)
         if (number in read_dismissed(cursor, map_id)) != dismissed:
             sql = "SELECT count(*) FROM dismissed_regions WHERE map_id = ? AND number = ?"
             [(revision,)] = cursor.execute(sql, [map_id, number]).fetchall()
@@ -210,6 +202,16 @@ def dismiss_region(
             record_event(cursor, "dismiss region", detail, author)
     verb = "is dismissed as no topic" if dismissed else "counts as a topic again"
     return PlainResult((f"Region {number}, {names[number]!r}, {verb}.",))
+
+
+def _find_cluster(cursor: Cursor, number: int, author: str) -> tuple[str, dict[int, str]]:
+    """Return the current map's id and its clusters' names, for a lead who changes a cluster of this map."""
+    require_author(cursor, author, "lead")
+    map_id = read_current_map_id(cursor)
+    names = _current_names(cursor, map_id)
+    if number not in names:
+        raise NotFoundError(f"The coverage map has no cluster {number}; expected 0 to {len(names) - 1}.")
+    return map_id, names
 
 
 def read_dismissed(cursor: Cursor, map_id: str) -> frozenset[int]:
